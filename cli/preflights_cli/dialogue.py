@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from typing import Any, Final
 
@@ -87,12 +88,13 @@ def conversed(app: Request, voice: Voice, session: View, turn: Turn | None = Non
     """
     say_refusals(session)
     _say_new_warnings(voice, (), session)
+    turn = turn or partial(_turn, app, voice)
     while session.questions:
-        session = (turn or _turn)(app, voice, session)
+        session = turn(session)
     return session
 
 
-Turn = Callable[[Request, Voice, View], View]
+Turn = Callable[[View], View]
 
 
 def _turn(app: Request, voice: Voice, session: View) -> View:

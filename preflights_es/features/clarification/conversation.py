@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -86,115 +86,92 @@ def run(
         Left, KeyboardInterrupt: the person left.
     """
     voice.is_german = as_clarification(session).language == "de"
-    _say_detected(voice, session)
-    is_asked = bool(session.questions)
-    if is_asked:
-        _say_in_force(app, voice, session, choices)
-    session = conversed(app, voice, session, _turn)
-    return _confirm_proposal(
-        app, voice, session, is_told=is_asked, accepting=accepting, by=by, choices=choices
-    )
+    return _Conversation(app, voice, by, choices or Choices()).run(session, accepting=accepting)
 
 
-def _say_detected(voice: Voice, session: View) -> None:
-    found = as_clarification(session)
-    is_found = found.provenance and found.provenance[0].source == "detected"
-    if is_found and found.turn == 1 and not found.stated:
-        topic = escaped_text(topic_name(found, found.provenance[0].value))
-        said = "This is about {topic}, as the intention says."
-        voice.hint(spoken(session)(said, topic=topic))
+class _Conversation(NamedTuple):
+    """A person at a terminal."""
 
+    app: Request
+    voice: Voice
+    by: str | None
+    choices: Choices
+    """What the person said about older decisions before."""
 
-def _confirm_proposal(
-    app: Request,
-    voice: Voice,
-    session: View,
-    *,
-    is_told: bool,
-    accepting: bool,
-    by: str | None,
-    choices: Choices | None,
-) -> int:
-    """One keystroke between a proposal and a decision.
+    def run(self, session: View, *, accepting: bool) -> int:
+        """The exit code, once the session is where the person leaves it."""
+        self._say_detected(session)
+        is_told = bool(session.questions)
+        if is_told:
+            self._say_in_force(session)
+        session = conversed(self.app, self.voice, session, self._turn)
+        draft, is_new = "", True
+        while session.can_accept:
+            if is_new:
+                session = self._before_proposal(session, is_told=is_told)
+                is_new, is_told = False, True
+                continue
+            self._say_proposal(session)
+            found = as_clarification(session)
+            is_seen = accepting and not select_suggested_values(found.provenance)
+            takes_known = bool(self._unsettled(found))
+            key = "a" if is_seen else _read_proposal_key(spoken(session), takes_known=takes_known)
+            if key != "r" and _is_known_key(key):
+                session = self._settled(session, key)
+            elif key == "a":
+                session = resolved(
+                    self.voice, self._accepted(self.choices, session), self.choices, self._accepted
+                )
+                say_refusals(session)
+                break
+            elif key == "d":
+                say = spoken(session)
+                reason = _read_reason_line(say, say("Why is it declined? (Enter: no reason) "))
+                id_, seen = session.session_id, session.version
+                session = sessions.abandon(self.app, id_, reason, expect=seen)
+                break
+            elif key == "e":
+                session, draft = self._edited(session, draft)
+            elif key == "r":
+                session = self._revised(session)
+                is_new = as_clarification(session).patch != found.patch
+            else:
+                raise ConversationLeft
+        describe_session(self.voice, session)
+        return session_exit_code(session)
 
-    Args:
-        is_told: whether what is in force was said already.
-    """
-    draft, is_new = "", True
-    while session.can_accept:
-        if is_new:
-            session = _before_proposal(app, voice, session, by, choices=choices, is_told=is_told)
-            is_new, is_told = False, True
-            continue
-        _say_proposal(voice, session)
-        assert isinstance(session, ClarificationView), "it is a clarification"
-        is_seen = accepting and not select_suggested_values(session.provenance)
-        takes_known = bool(_unsettled(app, session, choices))
-        key = "a" if is_seen else _read_proposal_key(spoken(session), takes_known=takes_known)
-        if key != "r" and _is_known_key(key):
-            session = _settled(app, session, key)
-        elif key == "a":
-            session = _accept_with_choices(app, voice, session, by, said=choices)
-            say_refusals(session)
-            break
-        elif key == "d":
-            session = _declined(app, session)
-            break
-        elif key == "e":
-            session, draft = _edited(app, voice, session, draft)
-        elif key == "r":
-            before = as_clarification(session).patch
-            session = _revised(app, voice, session)
-            is_new = as_clarification(session).patch != before
-        else:
-            raise ConversationLeft
-    describe_session(voice, session)
-    return session_exit_code(session)
+    def _say_detected(self, session: View) -> None:
+        found = as_clarification(session)
+        is_found = found.provenance and found.provenance[0].source == "detected"
+        if is_found and found.turn == 1 and not found.stated:
+            topic = escaped_text(topic_name(found, found.provenance[0].value))
+            said = "This is about {topic}, as the intention says."
+            self.voice.hint(spoken(session)(said, topic=topic))
 
+    def _before_proposal(self, session: View, *, is_told: bool) -> View:
+        """The session with its reasons, or ended by a decision in force that says the same.
 
-def _before_proposal(
-    app: Request,
-    voice: Voice,
-    session: View,
-    by: str | None,
-    choices: Choices | None,
-    *,
-    is_told: bool,
-) -> View:
-    """The session with its reasons, or ended by a decision in force that says the same."""
-    # Of what an agent or a script proposed nothing is asked: the keys change it.
-    is_asked = session.status != PROPOSED
-    if is_asked and (same := keep_same(app, session.session_id, choices, by)):
-        return same
-    _say_in_force(app, voice, session, choices, is_told=is_told)
-    return _ask_reasons(app, session) if is_asked else session
+        Args:
+            is_told: whether what is in force was said already.
+        """
+        # Of what an agent or a script proposed nothing is asked: the keys change it.
+        is_asked = session.status != PROPOSED
+        if is_asked and (same := keep_same(self.app, session.session_id, self.choices, self.by)):
+            return same
+        self._say_in_force(session, is_told=is_told)
+        return self._ask_reasons(session) if is_asked else session
 
+    def _accepted(self, choices: Choices, seen: View) -> View:
+        """The session after an acceptance, or as it was where a choice is missing."""
+        new = NewAcceptance(seen.session_id, by=self.by, expect=seen.version, choices=choices)
+        return accept_clarification(self.app, new, is_told=True)
 
-def _accept_with_choices(
-    app: Request, voice: Voice, session: View, by: str | None, said: Choices | None
-) -> View:
-    """The session once the person has chosen about older decisions that differ, too."""
-
-    def again(choices: Choices | None, seen: View) -> View:
-        new = NewAcceptance(seen.session_id, by=by, expect=seen.version, choices=choices)
-        return accept_clarification(app, new, is_told=True)
-
-    return resolved(voice, again(said, session), said, again)
-
-
-def _declined(app: Request, session: View) -> View:
-    """The session, given up for a reason that may stay empty."""
-    say = spoken(session)
-    reason = _read_reason_line(say, say("Why is it declined? (Enter: no reason) "))
-    return sessions.abandon(app, session.session_id, reason, expect=session.version)
-
-
-def _say_proposal(voice: Voice, session: View) -> None:
-    found, say = as_clarification(session), spoken(session)
-    voice.say()
-    if found.patch is None:
-        voice.say(say("Nothing was decided; accepting files a task without a decision."))
-    else:
+    def _say_proposal(self, session: View) -> None:
+        found, say, voice = as_clarification(session), spoken(session), self.voice
+        voice.say()
+        if found.patch is None:
+            voice.say(say("Nothing was decided; accepting files a task without a decision."))
+            return
         what = "an architecture decision record" if found.kind == "adr" else "a task"
         voice.say(say(f"This becomes {what}:"))
         for line in proposal_lines(found, say):
@@ -202,6 +179,183 @@ def _say_proposal(voice: Voice, session: View) -> None:
         for old in list_superseded(found):
             voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")
 
+    def _revised(self, session: View) -> View:
+        """Revise one answer, and answer the questions that follow."""
+        again = answerable(self.app, session.session_id)
+        try:
+            question = self._chosen_again(session, again)
+            given = ask_for_answer(self.voice, session, question)
+        except ConversationLeft:
+            self.voice.say(spoken(session)("Nothing was changed."))
+            return session
+        session = submit_dialogue_answer(self.app, self.voice, session, given, revise=True)
+        return conversed(self.app, self.voice, replace(session, refusals=()), self._turn)
+
+    def _chosen_again(self, session: View, again: list[tuple[str, Question]]) -> Question:
+        """The question that the person wants to answer anew; the last one unless they say which."""
+        say = spoken(session)
+        if len(again) == 1:
+            return again[0][1]
+        self.voice.say(say("Which answer?"))
+        for number, (name, question) in enumerate(again, 1):
+            self.voice.say(f"  {number}. {escaped_text(topic_name(session, name, question.id))}")
+        while True:
+            text = read_typed_line(f"> ({len(again)}) ").strip() or str(len(again))
+            for number, (name, question) in enumerate(again, 1):
+                if text.casefold() in (str(number), name.casefold(), question.id):
+                    return question
+            click.echo(say("Give 1 to {most}.", most=len(again)), err=True)
+
+    # 1. What is in force ---------------------------------------------------------------------
+
+    def _say_in_force(self, session: View, *, is_told: bool = False) -> None:
+        """Say what is in force; the prompts that follow take the keys.
+
+        Args:
+            is_told: whether it was said before the value; then what contradicts the value is said.
+        """
+        found, say = as_clarification(session), spoken(session)
+        told = [pair for pair in self._unsettled(found) if pair[1].differs or not is_told]
+        if not told or not (found.questions or found.patch):
+            return
+        self.voice.say(say("In force:"))
+        for place, one in told:
+            self.voice.say(f"  {place}. {known_line(one, say)}")
+        self.voice.say(say(_KEEPS if len(found.known) > 1 else _KEEPS_IT))
+
+    def _unsettled(self, found: ClarificationView) -> list[tuple[int, KnownDecision]]:
+        """Pairs of place and decision in force of which the person has not said what becomes."""
+        said = self.choices
+        typed = (*said.supersedes, *(typed for typed, _ in said.keeps), *said.exceptions)
+        named = map(clarifications_of(self.app).former, typed)
+        settled = {
+            *(one.session_id or one.path or "" for one in list_superseded(found)),
+            *(session_id or file for session_id, file in named),
+        }
+        known = enumerate(found.known, 1)
+        return [(at, one) for at, one in known if (one.session_id or one.path) not in settled]
+
+    def _settled(self, session: View, text: str) -> View:
+        """The session after one of the decisions in force is kept or replaced."""
+        say = spoken(session)
+        key, _, place = text.partition(" ")
+        settle = keep_known_decision if key == "k" else replace_known
+        try:
+            after = settle(self.app, session.session_id, place or "1", expect=session.version)
+        except Refused as refused:
+            why = escaped_text(error_with_advice(refused))
+            click.echo(say("Not taken: {why}", why=why), err=True)
+            return sessions.show(self.app, session.session_id)
+        say_refusals(after)
+        if key == "r" and not after.not_done:
+            known = as_clarification(after).known[int(place or "1") - 1]
+            for old in list_superseded(as_clarification(after)):
+                if (old.session_id or old.path) == (known.session_id or known.path):
+                    name = _numbered_decision_title(old)
+                    click.echo(say("{name} is replaced once you accept.", name=name))
+        return replace(after, refusals=())
+
+    # 2. A question: a menu, or the decision in own words; and the two lines behind it ----------
+
+    def _turn(self, session: View) -> View:
+        """The session after its question was asked."""
+        question, say, found = session.questions[0], spoken(session), as_clarification(session)
+        is_whole = bool(found.fields)
+        keys = _keys(found)
+        try:
+            given = ask_for_answer(
+                self.voice,
+                session,
+                question,
+                prompt=say("Decision: ") if is_whole else "",
+                is_key=lambda text: _is_key(text, keys) or (is_whole and is_slip(text)),
+                keys_help=" ".join(say(_MEANS[key]) for key in keys if key in _MEANS),
+            )
+        except Pressed as pressed:
+            return self._pressed(session, pressed.key, keys)
+        return submit_dialogue_answer(self.app, self.voice, session, given, revise=False)
+
+    def _pressed(self, session: View, text: str, keys: tuple[str, ...]) -> View:
+        """The session after a key in place of an answer."""
+        if not _is_key(text, keys):
+            click.echo(spoken(session)(_NO_DECISION, text=escaped_text(text)), err=True)
+            return session
+        if _is_known_key(text):
+            return self._settled(session, text)
+        end = dismiss_topic if text.casefold() == "n" else file_task
+        after = end(self.app, session.session_id)
+        say_refusals(after)
+        return after
+
+    def _ask_reasons(self, session: View) -> View:
+        """The session after the two lines behind the decision; what is said is not asked again."""
+        say, found = spoken(session), as_clarification(session)
+        if found.patch is None:
+            return session
+        if found.because is None:
+            session = self._told_line(session, say("Because: "), StatedReasons)
+        is_said = as_clarification(session).alternatives or (found.stated and found.replaced)
+        if not session.can_accept or is_said:
+            return session
+        default = found.instead_of
+        names = escaped_text(", ".join(map(one_line, default)))
+        asks = "Instead of ({names}; - for nothing): " if default else "Instead of: "
+        return self._told_line(session, say(asks, names=names), partial(_instead, default))
+
+    def _told_line(self, session: View, prompt: str, said: Callable[[str], StatedReasons]) -> View:
+        """The session after one line, asked again until it is taken or says nothing.
+
+        It takes the keys of what is in force, too.
+        """
+        while session.can_accept:
+            text = _read_reason_line(spoken(session), prompt)
+            if as_clarification(session).known and _is_known_key(text):
+                session = self._settled(session, text)
+                continue
+            if (reasons := said(text)) == StatedReasons():
+                break
+            after = self._record_reasons(session, reasons)
+            if not after.not_done and after.version != session.version:
+                return after
+            session = replace(after, refusals=())
+        return session
+
+    # 3. Why, as the person says it -----------------------------------------------------------
+
+    def _record_reasons(
+        self, session: View, reasons: StatedReasons, given: Sequence[tuple[str, tuple[str]]] = ()
+    ) -> View:
+        """The session with reasons; as it was where they cannot be recorded."""
+        try:
+            after = sessions.answer_session(self.app, session.session_id, given, reasons=reasons)
+        except Refused as refused:
+            not_taken = spoken(session)("Not taken: {why}", why=escaped_text(str(refused)))
+            click.echo(not_taken, err=True)
+            return sessions.show(self.app, session.session_id)
+        say_refusals(after)
+        return after
+
+    def _edited(self, session: View, draft: str) -> tuple[View, str]:
+        """The session after the person edited its reasons, and the text where it is not taken."""
+        found, say = as_clarification(session), spoken(session)
+        before = format_reasons_text(session_reasons(session), one_line(found.scope), say)
+        text = edit_in_editor(draft or before)
+        if text is None or text == before:
+            self.voice.say(say("Nothing was changed."))
+            return session, draft
+        try:
+            reasons, scope = parse_reasons_text(text, session_reasons(session), say)
+        except Unparsable as error:
+            why = escaped_text(str(error))
+            click.echo(f"Not taken: {why}; press e to go on with your text.", err=True)
+            return session, text
+        is_new = bool(found.provenance) and scope != one_line(found.scope)
+        given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
+        after = self._record_reasons(session, reasons, given)
+        return after, text if after.not_done or after.version == session.version else ""
+
+
+# Keys ------------------------------------------------------------------------------------------
 
 _LEAVING = ("l", "q", "\x1b")
 _KEYS_HELP: Final = (
@@ -241,80 +395,10 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
             click.echo(say(_KEYS_HELP))
 
 
-def _revised(app: Request, voice: Voice, session: View) -> View:
-    """Revise one answer, and answer the questions that follow."""
-    again = answerable(app, session.session_id)
-    try:
-        question = _chosen_again(voice, session, again)
-        given = ask_for_answer(voice, session, question)
-    except ConversationLeft:
-        voice.say(spoken(session)("Nothing was changed."))
-        return session
-    session = submit_dialogue_answer(app, voice, session, given, revise=True)
-    return conversed(app, voice, replace(session, refusals=()), _turn)
-
-
-def _chosen_again(voice: Voice, session: View, again: list[tuple[str, Question]]) -> Question:
-    """The question that the person wants to answer anew; the last one unless they say which."""
-    say = spoken(session)
-    if len(again) == 1:
-        return again[0][1]
-    voice.say(say("Which answer?"))
-    for number, (name, question) in enumerate(again, 1):
-        voice.say(f"  {number}. {escaped_text(topic_name(session, name, question.id))}")
-    while True:
-        text = read_typed_line(f"> ({len(again)}) ").strip() or str(len(again))
-        for number, (name, question) in enumerate(again, 1):
-            if text.casefold() in (str(number), name.casefold(), question.id):
-                return question
-        click.echo(say("Give 1 to {most}.", most=len(again)), err=True)
-
-
-# 1. What is in force ----------------------------------------------------------------------------
-
 _KEEPS_IT: Final = "k keeps it and decides nothing new; r replaces it."
 _KEEPS: Final = (
     "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second."
 )
-
-
-def _say_in_force(
-    app: Request, voice: Voice, session: View, choices: Choices | None, *, is_told: bool = False
-) -> None:
-    """Say what is in force; the prompts that follow take the keys.
-
-    Args:
-        is_told: whether it was said before the value; then what contradicts the value is said.
-    """
-    found, say = as_clarification(session), spoken(session)
-    told = _unsettled(app, found, choices)
-    told = [(place, one) for place, one in told if one.differs or not is_told]
-    if not told or not (found.questions or found.patch):
-        return
-    voice.say(say("In force:"))
-    for place, one in told:
-        voice.say(f"  {place}. {known_line(one, say)}")
-    voice.say(say(_KEEPS if len(found.known) > 1 else _KEEPS_IT))
-
-
-def _unsettled(
-    app: Request, found: ClarificationView, choices: Choices | None
-) -> list[tuple[int, KnownDecision]]:
-    """Pairs of place and decision in force of which the person has not said what becomes."""
-    settled = _settled_by(app, found, choices)
-    known = enumerate(found.known, 1)
-    return [(at, one) for at, one in known if (one.session_id or one.path) not in settled]
-
-
-def _settled_by(app: Request, found: ClarificationView, choices: Choices | None) -> set[str]:
-    """Sessions, and paths of records, of which the person said already what becomes of them."""
-    said = choices or Choices()
-    typed = (*said.supersedes, *(typed for typed, _ in said.keeps), *said.exceptions)
-    named = map(clarifications_of(app).former, typed)
-    return {
-        *(one.session_id or one.path or "" for one in list_superseded(found)),
-        *(session_id or file for session_id, file in named),
-    }
 
 
 def _is_known_key(text: str) -> bool:
@@ -323,56 +407,9 @@ def _is_known_key(text: str) -> bool:
     return key in ("k", "r") and (not place or (place.isascii() and place.isdigit()))
 
 
-def _settled(app: Request, session: View, text: str) -> View:
-    """The session after one of the decisions in force is kept or replaced."""
-    say = spoken(session)
-    key, _, place = text.partition(" ")
-    settle = keep_known_decision if key == "k" else replace_known
-    try:
-        after = settle(app, session.session_id, place or "1", expect=session.version)
-    except Refused as refused:
-        click.echo(say("Not taken: {why}", why=escaped_text(error_with_advice(refused))), err=True)
-        return sessions.show(app, session.session_id)
-    say_refusals(after)
-    if key == "r" and not after.not_done:
-        known = as_clarification(after).known[int(place or "1") - 1]
-        for old in list_superseded(as_clarification(after)):
-            if (old.session_id or old.path) == (known.session_id or known.path):
-                click.echo(
-                    say("{name} is replaced once you accept.", name=_numbered_decision_title(old))
-                )
-    return replace(after, refusals=())
-
-
 def _numbered_decision_title(old: Related) -> str:
     """An older decision by its number, where it has one, and its title."""
     return escaped_text(f"{old.name} {one_line(old.title)}".strip())
-
-
-# 2. A question: a menu, or the decision in own words; and the two lines behind it ----------------
-
-
-def _turn(app: Request, voice: Voice, session: View) -> View:
-    """The session after its question was asked."""
-    question, say, found = session.questions[0], spoken(session), as_clarification(session)
-    is_whole = bool(found.fields)
-    keys = _keys(found)
-    told = " ".join(say(_MEANS[key]) for key in keys if key in _MEANS)
-    try:
-        given = ask_for_answer(
-            voice,
-            session,
-            question,
-            prompt=say("Decision: ") if is_whole else "",
-            is_key=lambda text: _is_key(text, keys) or (is_whole and is_slip(text)),
-            keys_help=told,
-        )
-    except Pressed as pressed:
-        if not _is_key(pressed.key, keys):
-            click.echo(say(_NO_DECISION, text=escaped_text(pressed.key)), err=True)
-            return session
-        return _pressed(app, session, pressed.key)
-    return submit_dialogue_answer(app, voice, session, given, revise=False)
 
 
 _NO_DECISION: Final = "Not taken: {text} is no decision. Say it in your own words."
@@ -390,58 +427,6 @@ def _is_key(text: str, keys: tuple[str, ...]) -> bool:
     if _is_known_key(text):
         return text[0] in keys
     return text.casefold() in keys and text.casefold() in _MEANS
-
-
-def _pressed(app: Request, session: View, text: str) -> View:
-    """The session after a key in place of an answer."""
-    if _is_known_key(text):
-        return _settled(app, session, text)
-    end = dismiss_topic if text.casefold() == "n" else file_task
-    after = end(app, session.session_id)
-    say_refusals(after)
-    return after
-
-
-def _ask_reasons(app: Request, session: View) -> View:
-    """The session after the two lines behind the decision; what was said before is not asked."""
-    say, found = spoken(session), as_clarification(session)
-    if found.patch is None:
-        return session
-    if found.because is None:
-        session = _told_line(app, session, say("Because: "), StatedReasons)
-    if (
-        not session.can_accept
-        or as_clarification(session).alternatives
-        or (found.stated and found.replaced)
-    ):
-        return session
-    default = found.instead_of
-    names = ", ".join(map(one_line, default))
-    asks = "Instead of ({names}; - for nothing): " if default else "Instead of: "
-    return _told_line(
-        app, session, say(asks, names=escaped_text(names)), partial(_instead, default)
-    )
-
-
-def _told_line(
-    app: Request, session: View, prompt: str, said: Callable[[str], StatedReasons]
-) -> View:
-    """The session after one line, asked again until it is taken or says nothing.
-
-    It takes the keys of what is in force, too.
-    """
-    while session.can_accept:
-        text = _read_reason_line(spoken(session), prompt)
-        if as_clarification(session).known and _is_known_key(text):
-            session = _settled(app, session, text)
-            continue
-        if (reasons := said(text)) == StatedReasons():
-            break
-        after = _record_reasons(app, session, reasons)
-        if not after.not_done and after.version != session.version:
-            return after
-        session = replace(after, refusals=())
-    return session
 
 
 def _instead(default: tuple[str, ...], text: str) -> StatedReasons:
@@ -467,7 +452,17 @@ def _read_reason_line(say: Say, prompt: str) -> str:
     return text
 
 
-# 3. Older decisions that differ -----------------------------------------------------------------
+def _drop_typed() -> None:
+    """What was typed before the question was seen is no reason."""
+    try:
+        import termios
+    except ImportError:  # Windows
+        return
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+
+
+# Older decisions that differ -------------------------------------------------------------------
 
 
 def resolved(
@@ -529,54 +524,3 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
             return key
         if key in _LEAVING:
             return "l"
-
-
-# 4. Why, as the person says it -----------------------------------------------------------------
-
-
-def _drop_typed() -> None:
-    """What was typed before the question was seen is no reason."""
-    try:
-        import termios
-    except ImportError:  # Windows
-        return
-    with suppress(termios.error):
-        termios.tcflush(sys.stdin, termios.TCIFLUSH)
-
-
-def _record_reasons(
-    app: Request,
-    session: View,
-    reasons: StatedReasons,
-    given: Sequence[tuple[str, tuple[str]]] = (),
-) -> View:
-    """The session with reasons; as it was where they cannot be recorded."""
-    try:
-        after = sessions.answer_session(app, session.session_id, given, reasons=reasons)
-    except Refused as refused:
-        not_taken = spoken(session)("Not taken: {why}", why=escaped_text(str(refused)))
-        click.echo(not_taken, err=True)
-        return sessions.show(app, session.session_id)
-    say_refusals(after)
-    return after
-
-
-def _edited(app: Request, voice: Voice, session: View, draft: str) -> tuple[View, str]:
-    """The session after the person edited its reasons, and the text where it was not taken."""
-    found, say = as_clarification(session), spoken(session)
-    before = format_reasons_text(session_reasons(session), one_line(found.scope), say)
-    text = edit_in_editor(draft or before)
-    if text is None or text == before:
-        voice.say(say("Nothing was changed."))
-        return session, draft
-    try:
-        reasons, scope = parse_reasons_text(text, session_reasons(session), say)
-    except Unparsable as error:
-        click.echo(
-            f"Not taken: {escaped_text(str(error))}; press e to go on with your text.", err=True
-        )
-        return session, text
-    is_new = bool(found.provenance) and scope != one_line(found.scope)
-    given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
-    after = _record_reasons(app, session, reasons, given)
-    return after, text if after.not_done or after.version == session.version else ""
