@@ -197,6 +197,22 @@ def test_odd_programs_and_servers_are_served_and_replayed(empty: Project) -> Non
     assert (again.code, again.out) == (0, first.out), again
 
 
+def test_what_is_no_http_is_refused_without_a_word(empty: Project) -> None:
+    said = (
+        "for line in (b'GET / x HTTP/1.1', b'\\x16\\x03\\x01', b'GET / HTTP/1.1\\r\\nno colon'):\n"
+        "    it = socket.create_connection((at.hostname, at.port))\n"
+        "    it.sendall(line + b'\\r\\n\\r\\n')\n"
+        "    print(it.makefile('rb').read(12))\n"
+    )
+    with serving(Server()) as server:
+        env = {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.port}/v1"}
+        command = ("--", sys.executable, "-c", PROBE + said + 'ask("plain")\n')
+        found = empty.run("calls", "record", *command, env=env)
+    refused = "b'HTTP/1.0 400'\n" * 3
+    assert found.out == f"{refused}plain 200 {SAID!r}\n", found
+    assert "Traceback" not in found.err
+
+
 @pytest.mark.parametrize("scheme", ["https", "http"])
 def test_a_provider_is_asked_by_the_proxy_and_the_certificates_of_the_environment(
     empty: Project, tmp_path: Path, scheme: str
@@ -222,7 +238,7 @@ def test_a_provider_is_asked_by_the_proxy_and_the_certificates_of_the_environmen
 def test_an_environment_that_cannot_be_used_is_refused(empty: Project) -> None:
     for env, words in (
         ({"HTTPS_PROXY": "http://u:SECRET/pw@proxy:80"}, "the address in HTTPS_PROXY is invalid"),
-        ({"ALL_PROXY": "socks5://127.0.0.1:9"}, "a proxy of socks5: expected one of http or https"),
+        ({"ALL_PROXY": "socks5://127.0.0.1:9"}, "; set HTTPS_PROXY to such a one, or NO_PROXY to"),
         ({"SSL_CERT_FILE": "/not/there"}, "the certificates cannot be read: "),
         ({"OPENAI_BASE_URL": "http://u:SECRET@x"}, "the address of openai: expected an address"),
     ):

@@ -6,6 +6,7 @@ import asyncio
 import copy
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
@@ -16,14 +17,8 @@ from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
 from preflights_es.features.calls.domain.dialects import json_text, turns_of_request
 from preflights_es.features.calls.domain.events import CallsOpened
-from preflights_es.features.calls.recording import (
-    Route,
-    build_environment,
-    cut_off,
-    find_program,
-    run_program,
-    serve_program,
-)
+from preflights_es.features.calls.recording import Route, build_environment
+from preflights_es.features.calls.serving import cut_off, find_program, serve_program
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
@@ -111,9 +106,12 @@ async def replay_run(
         CallCleaner(request.process.log_id(), "record", request.process.settings.redact_calls),
         request.process.settings.of(WORKFLOW).ignore,
     )
-    async with serve_program(player.answer) as address:
-        told = build_environment(env, address, routes, lends_keys=True)
-        code = await run_program(command, told)
+
+    def told(address: str) -> dict[str, str]:
+        return build_environment(env, address, routes, lends_keys=True)
+
+    async with serve_program(command, told, lambda: nullcontext(player.answer)) as code:
+        pass
     return ReplayedRun(
         session_id=recorded.session_id,
         exit_code=code,

@@ -13,7 +13,8 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, creating_command, each_given, reading_command
 from preflights_es.features.calls.domain.events import SOURCE_MAX
 from preflights_es.features.calls.playing import read_recorded_calls, replay_run
-from preflights_es.features.calls.recording import Route, find_routes, record_run, require_aiohttp
+from preflights_es.features.calls.recording import Route, find_routes, record_run
+from preflights_es.features.calls.serving import require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
 from preflights_es.kernel.ids import short_session

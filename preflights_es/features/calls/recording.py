@@ -9,15 +9,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import signal
-import socket
 import sys
-import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
 from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -25,6 +22,13 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
+from preflights_es.features.calls.serving import (
+    HEAD_MAX,
+    Answer,
+    cut_off,
+    find_program,
+    serve_program,
+)
 from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
@@ -35,7 +39,7 @@ from preflights_es.features.calls.writer import (
     RunBegun,
     write_frame,
 )
-from preflights_es.kernel.errors import ExtraMissing, Refused
+from preflights_es.kernel.errors import Refused
 from preflights_es.providers.capabilities import (
     BASE_URL_VARIABLES,
     BASE_URLS,
@@ -52,8 +56,6 @@ RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 SENT_S: Final = 0.02  # seconds in which calls are gathered on their way to the writer
 SENT_MAX: Final = 64  # of them at once
-HEAD_MAX: Final = 64 * 1024  # bytes of a line of an answer's head
-BODY_MAX: Final = 1 << 30  # bytes of a request: larger ones are refused
 _WRITER: Final = "preflights_es.features.calls.writer"
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
@@ -64,16 +66,6 @@ _OF_REQUEST: Final = _OF_ONE_CONNECTION.union(
 _KEPT_HEADERS: Final = frozenset(
     ("content-type", "content-encoding", "request-id", "x-request-id", "retry-after")
 )
-
-
-def require_aiohttp() -> None:
-    """Raises:
-    ExtraMissing: aiohttp is not here.
-    """
-    try:
-        import aiohttp.web  # noqa: F401  only whether it is here
-    except ImportError as error:
-        raise ExtraMissing(f"recording and replaying calls ({error})", "record") from error
 
 
 # 1. Where calls go ---------------------------------------------------------------------------
@@ -87,6 +79,8 @@ class Route(NamedTuple):
     """From which the program's SDK takes the address."""
     url: str
     """Of the provider, or of the gateway that the program used until now."""
+    proxy: str | None = None
+    """Through which the provider is asked."""
 
     @property
     def base(self) -> str:
@@ -152,118 +146,7 @@ def build_environment(
     return told
 
 
-# 2. The program, and the server that it calls ------------------------------------------------
-
-Answer = Callable[[Any, str, str], Awaitable[Any]]
-"""From a request, the route's name and the path to a response of aiohttp."""
-
-
-@asynccontextmanager
-async def serve_program(answer: Answer) -> AsyncIterator[str]:
-    """Serve on this machine alone; gives the address."""
-    from aiohttp import web
-
-    # With its protocol named, asyncio sends without Nagle's delay: 44 ms a call.
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    listening.bind(("127.0.0.1", 0))
-    port = listening.getsockname()[1]
-    secret = f"/{clock_ids.salt().hex()}/"
-    hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
-
-    async def guarded(request: Any) -> Any:
-        path = request.raw_path
-        if request.headers.get("host", hosts[0]) not in hosts:
-            return web.Response(status=421, text="this is the proxy of another host\n")
-        if "origin" in request.headers:
-            return web.Response(status=403, text="no page of a browser is served\n")
-        if not path.startswith(secret):
-            return web.Response(status=404, text="this path is not served\n")
-        # Java offers HTTP/2 in this header too, and takes the answer without it.
-        if request.headers.get("upgrade", "").lower() == "websocket":
-            return web.Response(status=501, text="WebSockets cannot be recorded\n")
-        route, slash, rest = path.removeprefix(secret).partition("/")
-        return await answer(request, route, slash + rest)
-
-    served = web.Application(client_max_size=BODY_MAX)
-    served.router.add_route("*", "/{path:.*}", guarded)
-    runner = web.AppRunner(
-        served,
-        access_log=None,
-        handler_cancellation=True,
-        auto_decompress=False,
-        handle_signals=False,
-        shutdown_timeout=1.0,
-        max_field_size=HEAD_MAX,
-        max_line_size=HEAD_MAX,
-    )
-    await runner.setup()
-    try:
-        await web.SockSite(runner, listening, backlog=512).start()
-        yield f"http://127.0.0.1:{port}{secret.rstrip('/')}"
-    finally:
-        await runner.cleanup()
-
-
-async def run_program(command: Sequence[str], env: Mapping[str, str]) -> int:
-    """The exit code of a program, which has our standard streams; of a signal as a shell says it.
-
-    Raises:
-        Refused: it cannot be started.
-    """
-    program = find_program(command, env)
-    try:
-        process = await asyncio.create_subprocess_exec(program, *command[1:], env=dict(env))
-    except (OSError, ValueError) as error:
-        raise Refused(f"{command[0]!r} cannot be started: {error}") from error
-    with _signals_for(process):
-        code = await process.wait()
-    return code if code >= 0 else 128 - code
-
-
-def find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
-    """Its file, also of a `.cmd` of Windows.
-
-    Raises:
-        Refused: there is none.
-    """
-    program = shutil.which(command[0], path=env.get("PATH"))
-    if program is None:
-        raise Refused(f"the program {command[0]!r} is not found: name one that can be run")
-    return program
-
-
-@contextmanager
-def _signals_for(process: Any) -> Iterator[None]:
-    """Ctrl-C reaches the program by itself; a request to end is handed on. Its end is ours."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def hand_on(number: int, _frame: object) -> None:
-        with suppress(ProcessLookupError):
-            process.send_signal(number)
-
-    # Functions and not SIG_IGN, which the program would inherit; as it does where that was set.
-    told = {signal.SIGINT: lambda *_: None, signal.SIGTERM: hand_on}
-    before = {
-        number: signal.signal(number, handler)
-        for number, handler in told.items()
-        if signal.getsignal(number) != signal.SIG_IGN
-    }
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
-def cut_off(request: Any) -> None:
-    """End the connection behind what was sent: the program sees an answer that is not whole."""
-    if request.transport is not None:
-        request.transport.close()
-
-
-# 3. To the writer ----------------------------------------------------------------------------
+# 2. To the writer ----------------------------------------------------------------------------
 
 
 class _HeldFrame(NamedTuple):
@@ -414,7 +297,7 @@ class Handover:
         return frame
 
 
-# 4. The proxy --------------------------------------------------------------------------------
+# 3. The proxy --------------------------------------------------------------------------------
 
 
 class RecordedRun(Result, frozen=True, tag_field="format", tag="calls-record/1"):
@@ -439,15 +322,19 @@ async def record_run(
     Raises:
         Refused: the program is not found, or a proxy of the environment cannot be used.
     """
-    from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
-
     find_program(command, env)
-    is_https = any(route.url.startswith("https:") for route in routes)
-    connector = TCPConnector(limit=0, ssl=_trusted_certificates() if is_https else True)
+    asked = [route._replace(proxy=_proxy_of(route.url)) for route in routes]
+    trusted: Any = True
+    if any(env.get(name) for name in ("SSL_CERT_FILE", "SSL_CERT_DIR")):
+        trusted = _trusted_certificates()  # else the first call of https reads them
     handover = Handover(begun)
-    try:
+
+    @asynccontextmanager
+    async def serving() -> AsyncIterator[Answer]:
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
         async with ClientSession(
-            connector=connector,
+            connector=TCPConnector(limit=0),
             auto_decompress=False,
             cookie_jar=DummyCookieJar(),
             max_field_size=HEAD_MAX,
@@ -455,10 +342,14 @@ async def record_run(
             skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
             timeout=ClientTimeout(total=None),
         ) as client:
-            proxy = _RecordingProxy(client, routes, handover)
-            async with serve_program(proxy.answer) as address:
-                code = await run_program(command, build_environment(env, address, routes))
-                handover.heed_interrupt()
+            yield _RecordingProxy(client, asked, handover, trusted).answer
+
+    def told(address: str) -> dict[str, str]:
+        return build_environment(env, address, routes)
+
+    try:
+        async with serve_program(command, told, serving) as code:
+            handover.heed_interrupt()
     finally:
         await handover.close()
     return RecordedRun(
@@ -498,7 +389,9 @@ def _proxy_of(url: str) -> str | None:
     found = found if "://" in found else f"http://{found}"
     if not found.startswith(("http://", "https://")):
         scheme = found.partition(":")[0]
-        raise Refused(f"the environment names a proxy of {scheme}: expected one of http or https")
+        name = f"{parts.scheme}_proxy".upper()
+        message = f"the environment names a proxy of {scheme}: expected one of http or https"
+        raise Refused(f"{message}; set {name} to such a one, or NO_PROXY to {parts.hostname}")
     if problem := problem_of_proxy():
         raise Refused(problem)
     return found
@@ -507,10 +400,14 @@ def _proxy_of(url: str) -> str | None:
 class _RecordingProxy:
     """Passes requests on and answers back, and hands both over."""
 
-    def __init__(self, client: Any, routes: Sequence[Route], handover: Handover) -> None:
+    def __init__(
+        self, client: Any, routes: Sequence[Route], handover: Handover, trusted: Any
+    ) -> None:
         self._client = client
-        self._routes = {route.name: (route, _proxy_of(route.url)) for route in routes}
+        self._routes = {route.name: route for route in routes}
         self._handover = handover
+        self._trusted = trusted
+        self._reading: asyncio.Future[Any] | None = None
 
     async def answer(self, request: Any, name: str, path: str) -> Any:
         """What the provider answers, as it comes."""
@@ -526,6 +423,7 @@ class _RecordingProxy:
         ended = "the program left"
         began = time.perf_counter()
         try:
+            await self._read_certificates(name)
             async with self._ask(request, name, path, body) as response:
                 headers = _kept(response.headers)
                 out = web.StreamResponse(status=response.status, reason=response.reason)
@@ -565,10 +463,18 @@ class _RecordingProxy:
             self._handover.put(exchange, size)
         return web.Response() if out is None else out
 
+    async def _read_certificates(self, name: str) -> None:
+        """What takes 0.3 s, once, where a call needs it."""
+        if self._trusted is True and self._routes[name].url.startswith("https:"):
+            self._reading = self._reading or asyncio.ensure_future(
+                asyncio.to_thread(_trusted_certificates)
+            )
+            self._trusted = await asyncio.shield(self._reading)
+
     def _ask(self, request: Any, name: str, path: str, body: bytes) -> Any:
         from yarl import URL
 
-        route, proxy = self._routes[name]
+        route = self._routes[name]
         sent = [
             (field, value)
             for field, value in request.headers.items()
@@ -580,7 +486,8 @@ class _RecordingProxy:
             data=body or None,
             headers=[*sent, ("accept-encoding", "identity")],
             allow_redirects=False,
-            proxy=proxy,
+            proxy=route.proxy,
+            ssl=self._trusted,
         )
 
 

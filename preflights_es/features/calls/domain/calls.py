@@ -117,7 +117,8 @@ def tell_whole_calls(events: Iterable[Event]) -> Iterator[tuple[WholeCall, Spoke
         goes_on = 0 < sent.like == number and first == said_first
         turns = dialects.turns_of_request(call.request)[sent.keeps if goes_on else 0 :]
         read = dialects.read_answer(call.dialect, answer.type, answer.text)
-        failed = "" if 200 <= call.kept.status < 300 else f"status {call.kept.status}"
+        status = call.kept.status  # 0 where no answer began
+        failed = f"status {status}" if status and not 200 <= status < 300 else ""
         cut = f"cut off ({call.kept.stop})" if call.kept.stop in CUT else ""
         yield (
             call,

@@ -1,0 +1,193 @@
+"""A program that runs, and the server on this machine that it calls meanwhile."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import logging
+import shutil
+import signal
+import socket
+import threading
+from asyncio.subprocess import Process
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import (
+    AbstractAsyncContextManager,
+    AsyncExitStack,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any, Final
+
+from preflights_es.kernel.errors import ExtraMissing, Refused
+from preflights_es.system import clock_ids
+
+HEAD_MAX: Final = 64 * 1024  # bytes of a line of a head
+BODY_MAX: Final = 1 << 30  # bytes of a request: larger ones are refused
+CONNECTIONS_MAX: Final = 512  # that wait to be served
+
+Answer = Callable[[Any, str, str], Awaitable[Any]]
+"""From a request, the route's name and the path to a response of aiohttp."""
+
+
+def require_aiohttp() -> None:
+    """Raises:
+    ExtraMissing: aiohttp is not here.
+    """
+    if find_spec("aiohttp") is None:  # its import takes long: the program starts meanwhile
+        raise ExtraMissing("recording and replaying calls", "record")
+
+
+@asynccontextmanager
+async def serve_program(
+    command: Sequence[str],
+    told: Callable[[str], Mapping[str, str]],
+    serving: Callable[[], AbstractAsyncContextManager[Answer]],
+) -> AsyncIterator[int]:
+    """Run a program that has our standard streams, and serve it on this machine alone.
+
+    What it asks before aiohttp is there waits in the socket.
+
+    Args:
+        told: its environment, from the address of the server.
+
+    Yields:
+        Its exit code, once it ended; of a signal as a shell says it.
+
+    Raises:
+        Refused: it cannot be started.
+    """
+    # With its protocol named, asyncio sends without Nagle's delay: 44 ms a call.
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
+        listening.bind(("127.0.0.1", 0))
+        listening.listen(CONNECTIONS_MAX)
+        port, secret = listening.getsockname()[1], f"/{clock_ids.salt().hex()}/"
+        env = told(f"http://127.0.0.1:{port}{secret.rstrip('/')}")
+        async with AsyncExitStack() as served:
+            async with _running(command, env) as process:
+                await asyncio.to_thread(import_module, "aiohttp.web")
+                answer = await served.enter_async_context(serving())
+                await served.enter_async_context(_listen(listening, secret, answer))
+                gc.freeze()  # else each full collection stops all calls for 50 ms
+                code = await process.wait()
+            yield code if code >= 0 else 128 - code
+
+
+@asynccontextmanager
+async def _listen(listening: socket.socket, secret: str, answer: Answer) -> AsyncIterator[None]:
+    from aiohttp import web
+
+    port = listening.getsockname()[1]
+    hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+
+    async def guarded(request: Any) -> Any:
+        path = request.raw_path
+        if request.headers.get("host", hosts[0]) not in hosts:
+            return web.Response(status=421, text="this is the proxy of another host\n")
+        if "origin" in request.headers:
+            return web.Response(status=403, text="no page of a browser is served\n")
+        if not path.startswith(secret):
+            return web.Response(status=404, text="this path is not served\n")
+        # Java offers HTTP/2 in this header too, and takes the answer without it.
+        if request.headers.get("upgrade", "").lower() == "websocket":
+            return web.Response(status=501, text="WebSockets cannot be recorded\n")
+        if request.headers.get("expect", "").lower() == "100-continue":
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0  # of the answer nothing is sent
+        route, slash, rest = path.removeprefix(secret).partition("/")
+        return await answer(request, route, slash + rest)
+
+    loop = asyncio.get_running_loop()
+    # Without an application: its router takes a tenth of what a call takes.
+    server = web.Server(
+        guarded,
+        request_factory=partial(web.BaseRequest, loop=loop, client_max_size=BODY_MAX),
+        handler_cancellation=True,
+        access_log=None,
+        logger=_silent_about_malformed(),
+        auto_decompress=False,
+        max_field_size=HEAD_MAX,
+        max_line_size=HEAD_MAX,
+    )
+    runner = web.ServerRunner(server, shutdown_timeout=1.0)
+    await runner.setup()
+    try:
+        await web.SockSite(runner, listening, backlog=CONNECTIONS_MAX).start()
+        yield
+    finally:
+        await runner.cleanup()
+
+
+def _silent_about_malformed() -> logging.Logger:
+    """What is no HTTP is answered by status 400, and the program's own to tell."""
+    from aiohttp.http_exceptions import HttpProcessingError
+
+    def is_ours(record: logging.LogRecord) -> bool:
+        return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
+
+    logger = logging.getLogger(__name__)
+    logger.addFilter(is_ours)
+    return logger
+
+
+@asynccontextmanager
+async def _running(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Process]:
+    program = find_program(command, env)
+    try:
+        process = await asyncio.create_subprocess_exec(program, *command[1:], env=dict(env))
+    except (OSError, ValueError) as error:
+        raise Refused(f"{command[0]!r} cannot be started: {error}") from error
+    with _signals_for(process):
+        try:
+            yield process
+        except Exception:  # nothing serves it
+            with suppress(ProcessLookupError):
+                process.kill()
+            raise
+
+
+def find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
+    """Its file, also of a `.cmd` of Windows.
+
+    Raises:
+        Refused: there is none.
+    """
+    program = shutil.which(command[0], path=env.get("PATH"))
+    if program is None:
+        raise Refused(f"the program {command[0]!r} is not found: name one that can be run")
+    return program
+
+
+@contextmanager
+def _signals_for(process: Any) -> Iterator[None]:
+    """Ctrl-C reaches the program by itself; a request to end is handed on. Its end is ours."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def hand_on(number: int, _frame: object) -> None:
+        with suppress(ProcessLookupError):
+            process.send_signal(number)
+
+    # Functions and not SIG_IGN, which the program would inherit; as it does where that was set.
+    told = {signal.SIGINT: lambda *_: None, signal.SIGTERM: hand_on}
+    before = {
+        number: signal.signal(number, handler)
+        for number, handler in told.items()
+        if signal.getsignal(number) != signal.SIG_IGN
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def cut_off(request: Any) -> None:
+    """End the connection behind what was sent: the program sees an answer that is not whole."""
+    if request.transport is not None:
+        request.transport.close()
