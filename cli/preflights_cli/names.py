@@ -4,6 +4,8 @@ and writes nothing; what cannot be read completes to nothing.
 
 from __future__ import annotations
 
+import os
+import shlex
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import islice
@@ -27,8 +29,8 @@ if TYPE_CHECKING:
 OFFERED: Final = 30  # newest sessions that begin as typed, and newest decisions
 LOOKED_AT: Final = 5_000  # newest sessions, recorded calls among them
 HELP_MAX: Final = 60  # characters beside a name
-_ONE_WORD: Final = late_pattern(r"[\w.-]+")
-"""What a shell takes without quotes."""
+_WORDS: Final = late_pattern(r"[\w.-]+(?: [\w.-]+)*")
+"""What a shell takes as it is, but for the blanks."""
 
 Kind = Literal["session", "decision", "topic", "field"]
 
@@ -58,10 +60,21 @@ class Name(click.ParamType[str]):
                 for kind in self._kinds:
                     found |= dict(_names_of_kind(process, kind, begin))
         return [
-            CompletionItem(name, help=shortened(escaped_text(one_line(text)), HELP_MAX))
+            CompletionItem(_quoted(name), help=shortened(escaped_text(one_line(text)), HELP_MAX))
             for name, text in found.items()
-            if name.casefold().startswith(begin) and _ONE_WORD.fullmatch(name)
+            if name.casefold().startswith(begin) and _WORDS.fullmatch(name)
         ]
+
+
+def _quoted(name: str) -> str:
+    """Blanks as escapes for bash, unless a quotation is open; other shells put them themselves."""
+    said = os.environ  # noqa: TID251  how a shell asks, and no setting
+    is_bash = said.get("_PREFLIGHTS_COMPLETE") == "bash_complete"
+    try:
+        shlex.split(said.get("COMP_WORDS", ""))
+    except ValueError:  # no quotation closes
+        return name
+    return name.replace(" ", "\\\\ ") if is_bash else name  # click's script reads one of the two
 
 
 SESSION: Final = Name("session")

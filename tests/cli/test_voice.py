@@ -145,6 +145,14 @@ def test_completion_offers_sessions_decisions_and_topics_and_changes_nothing(
     assert completed(house, "preflights show ", 2) == []
 
 
+def test_completion_offers_names_with_blanks_as_the_shell_takes_them(house: Project) -> None:
+    (house.folder / "preflights.toml").write_text('[clarification]\nheuristics = "standard"\n')
+    given = ("--answer", "vector_database=Qdrant", "--accept", "--by", "Ada")
+    house.call("start", "Choose a vector database", *given)
+    assert completed(house, "preflights decisions --category Vec", 3) == [r"Vector\\ Database"]
+    assert completed(house, "preflights decisions --category 'Vec", 3) == ["Vector Database"]
+
+
 def test_completion_finds_an_older_session_and_passes_over_recorded_calls(
     house: Project, tmp_path: Path
 ) -> None:
