@@ -84,9 +84,8 @@ def _inbox_session_page(
     """
     waits = waiting_of(session)
     shape: dict[str, Any] = session.shape()
-    # A decision is accepted here; a plan is read here, and approved where its command shows it.
     artifact = shape.get("artifact")
-    is_seen = "patch" in shape
+    is_seen = "patch" in shape or artifact is not None
     settles = (
         asked.settles(waits) if waits else f"preflights show {short_session(session.session_id)}"
     )

@@ -383,7 +383,7 @@ def test_accepting_what_is_in_force_already_keeps_that(shop: Project, pages: Pag
     assert len(shop.call("decisions", "--json").json["decisions"]) == 1
 
 
-def test_a_plan_can_be_read_and_is_approved_at_a_terminal(shop: Project, pages: Pages) -> None:
+def test_a_plan_is_read_and_decided(shop: Project, pages: Pages) -> None:
     assert shop.call("init", "--plans").code == 0
     requirements = shop.folder / ".preflights" / "requirements.md"
     requirements.write_text(f"{requirements.read_text()}\nCustomers pay by invoice.\n")
@@ -391,4 +391,12 @@ def test_a_plan_can_be_read_and_is_approved_at_a_terminal(shop: Project, pages: 
     plan = shop.newest()
     page = words(pages.text(f"/inbox/{plan}"))
     assert "What would be approved domains name Stub responsibility No model wrote this." in page
-    assert f"Settle it at a terminal: preflights approve {plan[-8:]}" in page
+    assert "Approve as " in page
+    done = pages.fill(f"/inbox/{plan}/accept", version=version(shop, plan))
+    assert "accepted" in words(done.text)
+    assert shown(shop, plan)["artifact"]["standing"] == "approved"
+    assert [*(shop.folder / ".preflights" / "artifacts").glob("ProjectPlan-*.json")]
+    shop.call("plan", "project")
+    other = shop.newest()
+    pages.fill(f"/inbox/{other}/decline", version=version(shop, other), reason="too small")
+    assert shown(shop, other)["status"] == "abandoned"
