@@ -25,7 +25,8 @@ from tests.cli.compiler.planning import documented
 from tests.cli.conftest import GIT_CONFIG
 from tests.cli.program import Project, Result
 from tests.cli.signing import ADA
-from tests.packaging.test_wheel import ROOT, built, install_wheel
+from tests.packaging.environments import ROOT, built
+from tests.packaging.test_wheel import install_wheel
 from tests.postgres import FAST, OwnServer, binaries, connection_words
 from tests.signing.house import name_repository
 
