@@ -108,12 +108,16 @@ class Signatures:
         remembers: bool = True,
         signers: Signers | None = None,
         repository: str | None = None,
+        since_s: int = 0,
     ) -> None:
         """Args:
         remembers: whether what was found before is taken from the user's folder.
         signers: instead of those that the settings name.
         repository: the id for which acts must be signed, instead of the one in the root.
+        since_s: when a key must still count, in seconds since 1970, whatever time it claims; no
+            certificate has to.
         """
+        self._since_s = since_s
         self._env = surroundings() if env is None else env
         self.trouble = ""
         """Why it is not known whose signatures count; empty where it is."""
@@ -292,16 +296,15 @@ class Signatures:
                 return found("does_not_verify", "another key made it")
             if parts.namespace != name:
                 return found("does_not_verify", f"it was made for {parts.namespace[:60]!r}")
-            armoured, env = signing.armoured(made.sshsig), self._env
+            armoured = signing.armoured(made.sshsig)
             touched = parts.is_touched
-            by = None
-            if self.signers.are_known:
-                by = ssh.principal(
-                    armoured, name, message, signers=self.signers.content, at_s=at_s, env=env
-                )
+            # A certificate may count for hours, and its authority gives a new one.
+            is_brief = signing.kind_of(made.key).endswith(signing.CERTIFICATE)
+            times = {at_s} if is_brief else {at_s, max(at_s, self._since_s)}
+            by = self._principal(armoured, name, message, times)
             if by is not None:
                 return found("signed", by=by)
-            if ssh.is_made_by(armoured, name, message, env):
+            if ssh.is_made_by(armoured, name, message, self._env):
                 if self.trouble:
                     return found("not_checked", self.trouble)
                 return found("unknown_signer")
@@ -311,6 +314,19 @@ class Signatures:
             return found("not_checked", str(error))
         touched = False
         return found("does_not_verify", "the key did not sign this")
+
+    def _principal(
+        self, armoured: str, name: str, message: bytes, times: Iterable[int]
+    ) -> str | None:
+        """The signer whose key it is, at each of these times."""
+        by, known = None, self.signers
+        for at_s in times if known.are_known else ():
+            by = ssh.principal(
+                armoured, name, message, signers=known.content, at_s=at_s, env=self._env
+            )
+            if by is None:
+                return None
+        return by
 
     # 2. Memory -------------------------------------------------------------------------------
 

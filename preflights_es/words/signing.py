@@ -209,7 +209,8 @@ def fingerprint(key: str) -> str:
     return "SHA256:" + encode_base64_text(sha256(_certified(raw)).digest()).rstrip("=")
 
 
-_CERTIFICATE: Final = "-cert-v01@openssh.com"
+CERTIFICATE: Final = "-cert-v01@openssh.com"
+"""How the kind of each certificate ends."""
 _FIELDS: Final = {
     "ssh-ed25519": 1,
     "ssh-rsa": 2,
@@ -224,7 +225,7 @@ def _certified(raw: bytes) -> bytes:
     """The key that a certificate is of; what is none as it is."""
     try:
         whole = _SignatureReader(raw)
-        kind, is_one, _ = whole.field().decode("ascii").partition(_CERTIFICATE)
+        kind, is_one, _ = whole.field().decode("ascii").partition(CERTIFICATE)
         if not is_one or kind not in _FIELDS:
             return raw
         whole.field()  # a number that is used once

@@ -79,6 +79,8 @@ class ChangeSet(NamedTuple):
     """Why there is nothing to compare with, and what to do."""
     others: tuple[str, ...] = ()
     """Further commits in which the branches parted: each was merged into the other."""
+    doubt: str = ""
+    """Why a later commit than the base may be the one in which the branches parted."""
 
 
 def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> ChangeSet:
@@ -97,7 +99,8 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
         common = _read_git_output(root, "merge-base", "--all", tip, "HEAD").split()
     found, *others = common or [""]
     if base and not (found and tip):
-        return ChangeSet(trouble=_missing(base, is_there=bool(tip)))
+        why = "has no commit in common with HEAD" if tip else "is not in this clone"
+        return ChangeSet(trouble=_missing(base, why))
     tree = found or _read_git_output(
         root, "hash-object", "-t", "tree", "--stdin"
     )  # no commit yet: of nothing
@@ -111,11 +114,15 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
     if others:  # what one of them has may be what the change takes back from another one
         differ = _files_that_differ(root, tip, staged=staged) or {}
         listed = {path: one for path, one in listed.items() if path in differ}
+    is_cut = base and _read_git_output(root, "rev-parse", "--is-shallow-repository") == "true"
+    doubt = (
+        _missing(base, "may have parted from HEAD later: this clone is shallow") if is_cut else ""
+    )
     files = {*listed.values()}
     if not (base or staged):
         new = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
         files |= {ChangedFile(path) for path in _split_file_names(new)}
-    return ChangeSet(tuple(sorted(files)), found, tip, others=tuple(others))
+    return ChangeSet(tuple(sorted(files)), found, tip, others=tuple(others), doubt=doubt)
 
 
 def _files_that_differ(root: Path, tree: str, *, staged: bool) -> dict[str, ChangedFile] | None:
@@ -160,8 +167,7 @@ def _resolve_base_revision(root: Path, base: str) -> tuple[str, str]:
     return (branches[0] + rest if branches and is_tag else base), ""
 
 
-def _missing(base: str, *, is_there: bool) -> str:
-    why = "has no commit in common with HEAD" if is_there else "is not in this clone"
+def _missing(base: str, why: str) -> str:
     return (
         f"the base {escaped_text(base)!r} {why}: fetch the whole history (in GitHub Actions "
         "`fetch-depth: 0` of actions/checkout, elsewhere `git fetch --unshallow`)"
@@ -312,6 +318,11 @@ def objects(root: Path, ids: Sequence[str], most: int = CONTENT_MAX) -> Mapping[
 def commit_of(root: Path, revision: str) -> str:
     """The id of a commit; empty where it is not in this clone."""
     return _read_git_output(root, "rev-parse", "--verify", "--quiet", f"{revision}^{{commit}}")
+
+
+def committed_at(root: Path, commit: str) -> int:
+    """When a commit was made, in seconds since 1970, as it says."""
+    return int(_read_git_output(root, "show", "--no-patch", "--format=%ct", commit) or 0)
 
 
 def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> bytes | None:

@@ -166,7 +166,8 @@ def check_change(
         found += _unused(others, whole, compared_max)
     unread = ", ".join(map(printable, sides.base.unread[:NAMED_MAX]))
     lacking = f"{unread} of the base: too large, or not in this clone" if unread else ""
-    left_out = [*filter(None, (change.trouble, unknown, lacking))]
+    left_out = [*filter(None, (change.trouble, change.doubt, unknown, lacking))]
+    doubtful = change.doubt if require_signed else ""
     if max(tree.compared - before[0], whole.compared - before[1]) > compared_max:
         left_out.append("some patterns of records without a session: there are too many")
     found.sort(key=lambda one: (LEVELS.index(one.level), one.file))
@@ -176,7 +177,7 @@ def check_change(
         changed=len(change.files),
         findings=tuple(found),
         left_out=tuple(left_out),
-        codes=tuple(_codes(found, change.trouble or unknown or lacking)),
+        codes=tuple(_codes(found, change.trouble or unknown or lacking or doubtful)),
     )
 
 

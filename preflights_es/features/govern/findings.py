@@ -20,6 +20,7 @@ from preflights_es.features.govern.changes import (
     ChangeSet,
     SessionChanges,
     at_commit,
+    committed_at,
     content_of,
     contents,
     converted,
@@ -367,9 +368,15 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
         said[file] = content
     if not (repository := repository_id(said[REPOSITORY])):
         return None, f"signatures: {REPOSITORY} of {base!r} holds no id: {CURES[REPOSITORY]}"
-    given = Signers(said[SIGNERS])
-    env = surroundings()
-    return (Signatures(settings, env, remembers=False, signers=given, repository=repository), "")
+    found = Signatures(
+        settings,
+        surroundings(),
+        remembers=False,
+        signers=Signers(said[SIGNERS]),
+        repository=repository,
+        since_s=committed_at(settings.root, commit),
+    )
+    return found, ""
 
 
 def unsigned_acceptances(

@@ -486,6 +486,12 @@ def test_a_clone_of_one_commit_checks_what_needs_no_base(shop: Project, tmp_path
     assert (done.code, done.err.count("\n")) == (6, 1)
     assert "fetch-depth: 0" in done.err
     assert "[unused-pattern]" in done.out
+    write(shop, "src/more.py")
+    commit(shop)
+    other = clone(shop, tmp_path / "deeper", "--depth", "2")
+    for words, code in (((), 0), (("--require-signed",), 6)):
+        done = other.call("check", "--base", "HEAD~1", *words)
+        assert (done.code, "this clone is shallow" in done.err) == (code, True), done
 
 
 # 3. Which files -------------------------------------------------------------------------------

@@ -224,6 +224,7 @@ MENTIONS = (
     ("Object o = com.mongodb.client.MongoClients.create();", "com.mongodb"),
     ('<script src="https://cdn.example.org/npm/redux@4/redux.js">', "redux"),
     ("requests\npymongo==4\n", "pymongo"),
+    ('"ghcr.io/features/mongodb:1"', "mongodb"),
     ('[dependencies]\npymongo = "*"\n', "pymongo"),
     ('"paths": {"db": ["node_modules/mongodb"]}', "mongodb"),
     ("# It does not use MongoDB, nor does it import pymongo.", ""),

@@ -6,6 +6,7 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from subprocess import run
 from typing import Any, Final
 
 import pytest
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.ports import Stored
 from preflights_es.settings.signing import REPOSITORY
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
+from tests.cli.program import environment
 from tests.cli.signing import FILE, LOGIN, Team
 from tests.features.govern.forged import EVE, IGNORED, behind, rewritten
 from tests.features.govern.test_check import checked
@@ -124,6 +126,22 @@ def test_the_signers_are_those_at_the_tip_of_the_base(team: Team) -> None:
     team.accept("OAuth", intention=LOGIN)
     committed(team)
     code, found, _ = checked(team, "--base", "newer", "--require-signed")
+    assert (code, [*found]) == (1, ["unsigned-acceptance"])
+
+
+def test_a_key_whose_time_was_over_at_the_base_signs_nothing_new(team: Team) -> None:
+    """It claims an earlier time."""
+    team.brings(FILE, team.line("ada", 'valid-before="20500101"') + team.line("eve"))
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.accept("OAuth", intention=LOGIN)
+    assert judged(team) == (0, {})
+    team.git("checkout", "--quiet", "-B", "later", "base")
+    later = {**environment(team.home), "GIT_COMMITTER_DATE": "2060-01-01T00:00:00Z"}
+    words = ["git", "commit", "--quiet", "--allow-empty", "-m", "x"]
+    run(words, cwd=team.folder, env=later, check=True)
+    team.git("checkout", "--quiet", "main")
+    code, found, _ = checked(team, "--base", "later", "--require-signed")
     assert (code, [*found]) == (1, ["unsigned-acceptance"])
 
 

@@ -125,7 +125,8 @@ def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
         forms = {name, parts[0], *accumulate(owners, "{}.{}".format)}
         if parts[1:]:
             forms |= {f"{parts[0]}/{parts[1]}", f"@{parts[1]}", "/".join(parts[:3])}
-            forms |= {*parts} if name.startswith(("http", "node_modules")) else {parts[-1]}
+            is_elsewhere = "." in parts[0] or name.startswith(("http", "node_modules"))
+            forms |= {*parts} if is_elsewhere else {parts[-1]}
         found |= forms & near
     dotted = (name for name in near - found if "." in name)
     return found | {one for one in dotted if re.search(rf"(?<![\w.]){re.escape(one)}\.", folded)}
