@@ -100,9 +100,11 @@ _MENTION: Final = late_pattern(
     | (?: ["'`][ \t]*(?:import|from|require)[ \t]+                # code within a text
         | ^[ \t]*[#@]?(?:import|from|require|library|include|using|use)[ \t]*(?:[("'<\[][ \t]*)?
         | [{\[,\s]:(?=\w)                                         # a symbol
-        | \b(?:install|add)[ \t]+["']? ) (@?[a-z][\w.@/:+-]*)
+        | \b(?:install|add)[ \t]+["']? | \bfind_package\( | ^[ \t]*(?:-[ \t]+)?name:[ \t]+
+      ) (@?[a-z][\w.@/:+-]*)
+    | \b([a-z][\w+]*)(?=://)                                     # an address
     | ^[ \t]*(?:-[ \t]+)?["']?([a-z][\w.-]+)["']?(?:[ \t]*\[[^]\n]*\])?[ \t]*
-      (?: [=<>~!]=[ \t]*["']?[\d*] | [=:][ \t]*["'][\^~*\d<>=] | $ )    # a line of a list
+      (?: [=<>~!]=[ \t]*["']?[\d*] | [=:][ \t]*(?:["'][\^~*\d<>=]|[\^~]\d) | $ )  # in a list
     """,
     re.MULTILINE | re.VERBOSE,
 )
