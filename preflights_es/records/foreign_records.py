@@ -93,12 +93,18 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
     if is_other_page(name):
         is_titled = not is_other_page(header.title.replace(" ", "-"))
         return header if is_titled and is_known and number_of(name) else None
+    heading = None if header.number else _title_heading(parts)
+    if heading and _TEMPLATE_TITLE.fullmatch(parts.at(heading.text)):
+        return None
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
     is_numbered = is_own and (header.number is not None or bool(day_of_file_name(name)))
     says_so = is_known or status_of(parts) or has_decision(parts)
-    if is_numbered and counts_number and not says_so and b"\0" in parts.content:
-        raise Unreadable("it is binary")
+    if is_numbered and counts_number and not says_so:
+        if b"\0" in parts.content:
+            raise Unreadable("it is binary")
+        if not parts.content.strip():
+            raise Unreadable("it is empty")
     return header if says_so or (is_numbered and counts_number) else None
 
 

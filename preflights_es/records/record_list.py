@@ -24,17 +24,17 @@ from preflights_es.kernel.text import late_pattern
 from preflights_es.records.files import checked_folder
 from preflights_es.records.record_folder import RecordFolder, is_passed_over
 from preflights_es.records.record_names import (
-    OTHER_TEXTS,
     RECORD_MAX,
     RecordHeader,
     Reference,
     TitleStatement,
     day_of_file_name,
     is_dated,
+    is_first_page,
+    is_other_text,
     is_page,
     is_record_name,
     name_of_record,
-    number_of,
     numbered_name,
     sequence_of_path,
     title_of_name,
@@ -239,6 +239,7 @@ def _walk_record_folder(
             continue  # another repository
         if at and not folder.is_deep and sum(is_page(entry.name) for entry in found) > 1:
             continue  # a chapter
+        is_own = is_dated(at.rpartition("/")[2]) and any(is_first_page(one.name) for one in found)
         for entry in found:
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -247,15 +248,13 @@ def _walk_record_folder(
                 if is_read and within.count("/") < DEPTH_MAX:
                     waiting.append(within)
                 continue
-            is_named = is_page(name) or (folder.is_deep and _is_other_text(name))
+            if is_own and not (is_first_page(name) or is_record_name(name)):
+                continue  # notes beside a record
+            is_named = is_page(name) or (folder.is_deep and is_other_text(name))
             if is_named and entry.is_file(follow_symlinks=False):
                 lies = entry.stat(follow_symlinks=False)
                 stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
                 yield within, entry.path, stamp
-
-
-def _is_other_text(name: str) -> bool:
-    return name.casefold().endswith(OTHER_TEXTS) and number_of(name.rpartition(".")[0]) is not None
 
 
 def shown_name(name: str) -> str:
@@ -346,7 +345,10 @@ class RecordNames:
         self._records = records
         self._of_path = {one.path: one for one in records}
         self._of_number = defaultdict[int, list[RecordHeader]](list)
+        self._of_name = defaultdict[str, list[RecordHeader]](list)
         for one in records:
+            if is_record_name(name := posixpath.basename(one.path)):
+                self._of_name[name].append(one)
             if one.number is not None:
                 self._of_number[one.number].append(one)
 
@@ -374,7 +376,8 @@ class RecordNames:
     def _meant(self, named: Reference, by: str) -> list[RecordHeader]:
         """The record that another one names; several where a number could mean each of them.
 
-        A number means the record of the same folder, else that of another one.
+        A number, or the name of a file that was moved, means the record of the same folder, else
+        that of another one.
 
         Args:
             by: the path of the one that names it.
@@ -387,12 +390,15 @@ class RecordNames:
         for ending in ("", ".md"):
             if one := self._of_path.get(posixpath.normpath(posixpath.join(folder, path + ending))):
                 return [one]
-        if "/" in path.removeprefix("./") or named.number is None:
-            return []
-        having = [one for one in self._of_number.get(named.number, ()) if one.path != by]
+        is_moved = "/" in path.removeprefix("./")
+        if is_moved or named.number is None:
+            said = self._of_name.get(posixpath.basename(path), ())
+        else:
+            said = self._of_number.get(named.number, ())
+        having = [one for one in said if one.path != by]
         own = sequence_of_path(by)
         here = [one for one in having if sequence_of_path(one.path) == own]
-        return here if here or path else having
+        return here if here or (path and not is_moved) else having
 
 
 NYGARD: Final = "nygard.v1"

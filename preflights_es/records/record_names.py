@@ -24,18 +24,21 @@ FAR: Final = 1_000
 Branches, erased sessions and records that were removed leave some out. A file that says more of
 them can be forged, and each such file could take away most of the numbers that a project has.
 """
-MARKDOWN: Final = (".md", ".markdown")
+MARKDOWN: Final = (".md", ".markdown", ".mdx")
 ASCIIDOC: Final = (".adoc", ".asciidoc")
 OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
 """Endings of documents that are not read: one that is numbered like a record is named."""
 _NO_RECORD = late_pattern(
-    r"(?:\d+[-_ ])?(?:(?:(?:adr|madr|dr)[-_ ]?(?:x+|n+)?|nygard|architectur(?:e|al)|decision|record"
-    r"|long|short|bare|minimal)[-_. ])*"
+    r"(?:\d+[-_ ])?(?:(?:(?:adr|madr|dr|rfc)[-_ ]?(?:x+|n+)?|nygard|architectur(?:e|al)|decision"
+    r"|record|long|short|bare|minimal)[-_. ])*"
     r"(?:template|vorlage)(?:[-_ ](?:adr|madr|bare|minimal|long|short|full|de|en))*"
-    r"|(?:\d+[-_ ])?(?:adr[-_ ])?_?index|readme|toc|changelog|contributing",
+    r"|(?:\d+[-_ ])?(?:adr[-_ ])?_?index|readme|toc|changelog|contributing"
+    r"|(?:(?:adr|madr|dr|rfc)[-_ ]?)?(?:n{3,}|x{3,})(?:[-_ ].*)?",
     re.IGNORECASE,
 )
-_PAGES: Final = ("template", "vorlage", "index", "readme", "toc", "changelog", "contributing")
+_PAGES: Final = (
+    *("template", "vorlage", "index", "readme", "toc", "changelog", "contributing", "nnn", "xxx"),
+)
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _BEHIND_DAY = late_pattern(r"\d{4}-?\d{2}-?\d{2}[-_ ](\d{3,6})(?=[-_ ]|$)", re.ASCII)
 _YEAR: Final = r"(?:19|20)\d\d[-_]"
@@ -43,10 +46,10 @@ _NAMED = late_pattern(
     r"(?P<before>(?P<kind>(?:adr|madr|dr|rfc|decision|record)[-_ ]?"
     r"|(?:[a-z]{1,15}[-_]){1,3}(?=0\d{2,4}(?!\d)))"
     rf"(?:{_YEAR}(?=\d{{1,4}}(?!\d)))?|(?:{_YEAR}(?=\d{{3,4}}(?!\d)))?)"
-    r"(?P<digits>\d{1,6})(?=[-_ ]|\.(?:md|markdown|adoc|asciidoc)$|$)",
+    r"(?P<digits>\d{1,6})(?=[-_ ]|\.(?:mdx?|markdown|adoc|asciidoc)$|$)",
     re.IGNORECASE | re.ASCII,
 )
-_MONTH = late_pattern(rf"{_YEAR}(?:0[1-9]|1[0-2])(?!\d)", re.ASCII)
+_MONTH = late_pattern(rf"{_YEAR}(?:0[1-9]|1[0-2])(?!\d)|(?:19|20)\d\d$", re.ASCII)
 _OF_DECISIONS: Final = ("", "adr", "madr", "dr", "decision", "record")
 
 
@@ -157,6 +160,12 @@ def is_record_name(name: str) -> bool:
     """Whether a file is a record by its name alone: a number or a day, and no template."""
     stem = name.rpartition(".")[0]
     return is_dated(stem) and is_page(name) and not is_other_page(stem)
+
+
+def is_other_text(path: str) -> bool:
+    """Whether a file of an ending that is not read is numbered like a record."""
+    name = path.rpartition("/")[2]
+    return name.casefold().endswith(OTHER_TEXTS) and number_of(name.rpartition(".")[0]) is not None
 
 
 def is_other_page(stem: str) -> bool:

@@ -31,15 +31,7 @@ from preflights_es.records.record_folder import (
     usual_folder,
     usual_folders,
 )
-from preflights_es.records.record_names import (
-    RecordHeader,
-    day_of_file_name,
-    is_dated,
-    is_page,
-    is_record_name,
-    name_of_record,
-    number_of,
-)
+from preflights_es.records.record_names import RecordHeader, is_dated, is_other_text, is_page
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
@@ -50,8 +42,14 @@ PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
 PAGE_MAX: Final = 16_384  # bytes of a page that are read: its headings
 ENOUGH: Final = 2  # decisions that make another folder one of records
 LISTED_S: Final = 30  # for git to list the files of a work tree
-_PAGES: Final = (":(icase)*.md", ":(icase)*.markdown", ":(icase)*.adoc", ":(icase)*.asciidoc")
-_FILES: Final = (f":(glob)**/{ADR_DIR}", LOG4BRAINS)
+_PAGES: Final = (
+    ":(icase)*.md",
+    ":(icase)*.mdx",
+    ":(icase)*.markdown",
+    ":(icase)*.adoc",
+    ":(icase)*.asciidoc",
+)
+_FILES: Final = (f":(glob)**/{ADR_DIR}", LOG4BRAINS, ":(icase)*.rst")
 _STATUS: Final = late_pattern(
     rb"status|zustand|^[^\w\n]*state\b", re.MULTILINE | re.IGNORECASE
 )  # stands in a record with a status
@@ -233,11 +231,12 @@ def found_folders(
     if tree is None:
         from preflights_es.records.record_list import record_files
 
-        here = (RecordFolder(path) for path in usual)
+        here = map(RecordFolder, usual)
         return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES, ()
     tree, files = [*filter(is_page, tree)], [path for path in tree if not is_page(path)]
     named, others = _by_folder(tree)
-    said = {one.path: one for one in package_folders(root, files)}
+    naming = (path for path in files if not is_other_text(path))
+    said = {one.path: one for one in package_folders(root, naming)}
     found = [
         RecordFolder(path)
         for path, lying in named.items()
@@ -246,6 +245,8 @@ def found_folders(
     known = msgspec.msgpack.decode(pages, type=dict[str, Page])
     looked, made, passed = _of_decisions(root, others, known)
     found += [RecordFolder(path, "content") for path in made if path not in said]
+    texts = {path.rpartition("/")[0] for path in files if is_other_text(path)}
+    found += map(RecordFolder, texts.intersection(usual).difference(named, said))
     found += said.values()
     found.sort(key=lambda one: one.path)
     read = (_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX])
@@ -294,14 +295,9 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
     from preflights_es.records.foreign_records import listed_header  # most commands need no search
 
     for page in pages:
-        within = page.removeprefix(f"{folder}/")
-        if is_record_name(within) and number_of(within):
-            return True
-        content = _read_page_beginning(root, page)
-        is_dated_only = bool(
-            day_of_file_name(name_of_record(within))
-        )  # as posts and minutes are, too
-        if content is not None and listed_header(within, content, counts_number=not is_dated_only):
+        within, content = page.removeprefix(f"{folder}/"), _read_page_beginning(root, page)
+        # Posts and minutes have numbers or days, too.
+        if content is not None and listed_header(within, content, counts_number=False):
             return True
     return False
 

@@ -121,7 +121,7 @@ _BETWEEN = late_pattern(
     r"(?:[\s,;&/.:\"'\[\]]|\([^()]*\)|(?:and|und|sowie|the|decisions?|records?|adrs?)\b)*",
     re.IGNORECASE,
 )
-_FILE = late_pattern(r"[\w.-]+\.(?:md|markdown|adoc|asciidoc)\b")
+_FILE = late_pattern(r"[\w.-]+\.(?:mdx?|markdown|adoc|asciidoc)\b")
 _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
 _LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
 _REFERENCE = late_pattern(r"&#(3[3-9]|[4-9]\d|1[01]\d|12[0-6]);")  # of ASCII

@@ -99,7 +99,7 @@ def test_another_folder_counts_where_two_of_its_files_are_decisions(clone: Path)
     filed(clone, *(one.format("docs/arch") for one in two))
     filed(clone, "docs/one/0001-x.md", "docs/one/README.md")
     filed(clone, "blog/2020-01-02-x.md", "blog/2020-02-03-y.md", text=PROSE)
-    filed(clone, "blog/decisions/2020-01-02-x.md", text=PROSE)
+    filed(clone, "blog/decisions/2020-01-02-x.md", "blog/adr/0001-x.md", text=PROSE)
     filed(clone, "guide/01-first.md", "guide/02-second.md", text=PROSE)
     filed(clone, "pages/a.md", "pages/b.md", text="---\nstatus: draft\n---\n# A page\n")
     filed(clone, "src/decisions/README.md", text=PROSE)
@@ -147,13 +147,17 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
         "docs/adr/2022-08-17-load-tests/README.md": None,
         "docs/adr/caching/index.md": None,
         "docs/adr/team/0001-y.adoc": 1,
+        "docs/adr/team/0002-y.mdx": 2,
+        "docs/adr/0005-use-ldap/0001-z.md": 1,
         "docs/arch/0002-z/README.md": 2,
         "docs/arch/0003-z.md": 3,
     }
     text = DECISION.replace("# 1. ", "# ")
     filed(clone, *found, text=text)
     filed(clone, "docs/adr/README.md", "docs/adr/0006-use-sso/notes.md", text=PROSE)
+    filed(clone, "docs/adr/2024/README.md", text=PROSE)
     filed(clone, "docs/adr/templates/0001-x.md", "docs/adr/.hidden/0001-x.md")
+    filed(clone, "docs/adr/0005-use-ldap/costs.md", text=ACTIVE)
     filed(clone, "docs/arch/04-more/a.md", "docs/arch/04-more/b.md", text=ACTIVE)
     filed(clone, "docs/adr/site/0001-x.md", "docs/adr/0009-x.md")
     (clone / ".gitignore").write_text("site/\ndocs/adr/0009*\n")
@@ -163,11 +167,14 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
 
 def test_what_looks_like_a_record_and_is_not_read_is_named(clone: Path) -> None:
     filed(clone, "docs/adr/0001-x.md", "docs/adr/0002-x.rst", "docs/adr/figure.pdf")
-    (unread,) = records_in(clone, places(clone).folders).unread
-    assert (unread.path, unread.why) == (
-        "docs/adr/0002-x.rst",
-        "files that end in .rst are not read: use .md",
-    )
+    filed(clone, "docs/decisions/0001-x.rst", "docs/notes/0001-x.rst")
+    filed(clone, "docs/adr/0003-x.md", text="\n")
+    why = "files that end in .rst are not read: use .md"
+    assert {one.path: one.why for one in records_in(clone, places(clone).folders).unread} == {
+        "docs/adr/0002-x.rst": why,
+        "docs/decisions/0001-x.rst": why,
+        "docs/adr/0003-x.md": "it is empty",
+    }
 
 
 # 3. Where a new one goes ---------------------------------------------------------------------

@@ -82,11 +82,12 @@ def test_a_name_with_a_number_is_a_records(folder: Path) -> None:
         *("README.md", "index.md", "template.md", "0000-template.md", "adr-template.md"),
         *("ADRXXX-architecture-decision-record-template.md", "DR-nnn-template.md"),
         *("adr.template.md", "decision-record-template.md", "adr-template-long.md", "toc.md"),
-        *(".0001-x.md", "0001-x.txt", "0001-x.md.new"),
+        *(".0001-x.md", "0001-x.txt", "0001-x.md.new", "NNNN-title.md", "adr-xxx-title.md"),
     ],
 )
 def test_templates_and_lists_are_no_records(folder: Path, name: str) -> None:
     (folder / name).write_text(RECORD)
+    (folder / "plantilla.md").write_text("# [Your title]\n\nStatus: accepted\n")
     assert listed(folder) == Records(())
 
 
