@@ -6,6 +6,7 @@ Everything in them is data of a stranger: what shows a field escapes it.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
 import msgspec
@@ -17,6 +18,7 @@ from preflights_es.records.record_names import (
     RecordHeader,
     Tool,
     day_of_file_name,
+    is_dated,
     is_first_page,
     is_other_page,
     name_of_record,
@@ -42,16 +44,18 @@ from preflights_es.records.status_words import (
     StatusSaid,
     goes_on,
     iso_date,
-    linked_successor,
     parse_status_text,
     reference,
     references,
+    relations_of,
+    says_status,
     strip_links_and_emphasis,
 )
 from preflights_es.system.files import Unreadable
 from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX
 
 TITLE_MAX: Final = 300  # characters
+DAY_MAX: Final = 12  # characters of a day in digits
 CHOSEN_MAX: Final = 200  # characters of what was chosen that a list keeps
 
 
@@ -160,7 +164,9 @@ _TEMPLATE_TITLE = late_pattern(r"[\[{<].*[\]}>]")
 def _read_foreign_header(path: str, parts: Parts) -> RecordHeader:
     name = name_of_record(path)
     number, title = _read_number_and_title(name, parts)
-    found = _read_record_status(parts)
+    found, folder = _read_record_status(parts), path.rpartition("/")[0].rpartition("/")[2]
+    if found.status == "none" and not is_dated(folder) and says_status(folder):
+        found = parse_status_text(folder)
     written = _first_stated_value(
         parts, "date", "datum", "decision-date", "created", "stand", "revdate", "last-updated"
     )
@@ -176,6 +182,7 @@ def _read_foreign_header(path: str, parts: Parts) -> RecordHeader:
         supersedes=found.supersedes,
         date=iso_date(written)
         or day_of_file_name(name)
+        or next(filter(None, map(iso_date, _short_values(parts))), "")
         or iso_date(found.text)
         or iso_date(status_of(parts))
         or _first_day(parts),
@@ -183,6 +190,15 @@ def _read_foreign_header(path: str, parts: Parts) -> RecordHeader:
         session=_first_stated_value(parts, "session") if _first_stated_value(parts, "uid") else "",
         chosen=shortened(chosen_of(parts), CHOSEN_MAX),
     )
+
+
+def _short_values(parts: Parts) -> Iterator[str]:
+    """How what stands behind any key begins, and sections that are as short as a day."""
+    for place in sorted(parts.said.values()):
+        yield _read_place_text(parts, place)[:DAY_MAX]
+    for heading in parts.sections:
+        if len(text := parts.below(heading).strip()) <= DAY_MAX:
+            yield decode_record_text(text)
 
 
 def _first_day(parts: Parts) -> str:
@@ -240,6 +256,9 @@ def status_of(parts: Parts) -> str:
     """The text of the status, wherever the record has it; empty without one."""
     place = status_place(parts)
     heading = status_heading(parts)
+    if place is None and heading is None:
+        badges = _BADGE.findall(_head(parts))
+        return next(filter(says_status, badges), "")
     return (place and _read_place_text(parts, place)) or (
         _beneath(parts, heading) if heading else ""
     )
@@ -273,17 +292,24 @@ def _read_record_status(parts: Parts) -> StatusSaid:
     by = found.superseded_by or reference(_first_stated_value(parts, *_REPLACED_BY))
     takes = found.supersedes or tuple(references(_first_stated_value(parts, *_REPLACES)))
     status = found.status
-    for name in ("links", "more information", "weitere informationen", "related decisions"):
-        if not (text := _text_below_heading(parts, name)):
-            continue
-        more = parse_status_text(text)
-        by = (
-            by or linked_successor(text) or (more.superseded_by if status == "superseded" else None)
-        )
-        takes = takes or more.supersedes
+    for text in (_head(parts), *_links(parts)):
+        later, earlier = relations_of(text)
+        by, takes = by or later, takes or tuple(earlier)
     if by and status in ("none", "unknown", "accepted"):
         status = "superseded"
     return StatusSaid(status, found.text, by, takes[:REFERENCES_MAX])
+
+
+def _head(parts: Parts) -> str:
+    """What stands above the first section, and below the front matter."""
+    start = parts.front.end if parts.front else 0
+    end = min((one.text.start for one in parts.headings if one.level > 1), default=READ_MAX)
+    return decode_record_text(parts.masked[start : min(end, start + READ_MAX)])
+
+
+def _links(parts: Parts) -> Iterator[str]:
+    for name in ("links", "more information", "weitere informationen", "related decisions"):
+        yield _text_below_heading(parts, name)
 
 
 def _applies_to(parts: Parts) -> tuple[str, ...]:
@@ -297,6 +323,7 @@ def _applies_to(parts: Parts) -> tuple[str, ...]:
     return ()
 
 
+_BADGE = late_pattern(r"!\[[^\[\]\n]{0,200}\]\([^()\s]{0,300}/status-([a-z]+)", re.IGNORECASE)
 _IN_CODE = late_pattern(r"`([^`\n]+)`")
 _REPLACED_BY: Final = ("superseded-by", "superceded-by", "replaced-by", "ersetzt-durch")
 _REPLACES: Final = ("supersedes", "supercedes", "replaces", "obsoletes", "ersetzt")

@@ -223,7 +223,8 @@ def _inserted(
     """Where the tool has it: a line of front matter, of the list below the title, or a section."""
     if parts.front is not None:
         value = canonical_json(by.words).decode()
-        return parts.front.start, parts.front.start, f"status: {value}{newline}"
+        sign = " =" if plain.lstrip(BOM).startswith(b"+++") else ":"
+        return parts.front.start, parts.front.start, f"status{sign} {value}{newline}"
     top = len(BOM) if plain.startswith(BOM) else 0
     if tool in ("madr3", "madr4"):
         value = canonical_json(by.words).decode()

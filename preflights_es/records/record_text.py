@@ -132,6 +132,11 @@ _FRONT = late_pattern(rb"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE |
 _OPEN_FRONT = late_pattern(
     rb"---[ \t]*\n((?:(?:[A-Za-z][\w -]{0,40}:|[ \t]+\S|-[ \t])[^\n]*\n)+)", re.MULTILINE
 )
+_TOML = late_pattern(rb"\A\s*\+\+\+[ \t]*\n.*?^\+\+\+[ \t]*$", re.MULTILINE | re.DOTALL)
+_EQUALS = late_pattern(rb"^([\w-]+[ \t]*)=", re.MULTILINE)
+_CELL_TAG = late_pattern(
+    rb"<(?:/?(?:table|thead|tbody|tr)|/t[dh]|(t[dh]))\b[^<>\n]*>", re.IGNORECASE
+)
 _FIRST_KEY = late_pattern(
     rb"(?:[ \t]*(?:#[^\n]*)?\n)*[A-Za-z][\w -]{0,40}:(?:[ \t]|$)", re.MULTILINE
 )
@@ -221,12 +226,16 @@ def parts_of(content: bytes) -> Parts:
     # A line end of two bytes becomes a blank and a line feed: every place stays what it was.
     even = _ENDS.sub(lambda end: b" \n" if len(end[0]) > 1 else b"\n", content)
     even = b"   " + even[3:] if even.startswith(BOM) else even
+    even = _TOML.sub(lambda found: _EQUALS.sub(rb"\1:", found[0]).replace(b"+++", b"---"), even)
     top = 3 if content.startswith(BOM) else 0
     front = _front(even, top)
     body = front.end if front else 0
     text = even[body:]
     is_other = is_asciidoc(text)
     masked = even[:body] + (as_markdown(text) if is_other else _FENCED.sub(blanks, text))
+    masked = _CELL_TAG.sub(
+        lambda tag: (b"|" if tag[1] else b" ") + b" " * (len(tag[0]) - 1), masked
+    )
     headings = tuple(_headings(masked, body))
     said = _read_keyed_places(even, masked, front, body, headings=headings)
     return Parts(even, masked, front, headings=headings, said=said, is_asciidoc=is_other)

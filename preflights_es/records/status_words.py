@@ -250,13 +250,16 @@ def _choose_status(
     return ("unknown" if text else "none"), text
 
 
-def linked_successor(text: str) -> Reference | None:
-    """The record that took the place of this one, where a line of its links begins so."""
-    lines = (line.text for line in _split_status_lines(text[:SAID_MAX]))
-    said = (_GONE.match(line) for line in lines if not _PARTLY.search(line))
-    return next(
-        (reference(hit["by"]) for hit in said if hit and hit["by"] and not hit["before"]), None
-    )
+def relations_of(text: str) -> tuple[Reference | None, list[Reference]]:
+    """The record that replaced this one, and those that it replaces, by the lines that begin so."""
+    by, takes = None, list[Reference]()
+    for line in _split_status_lines(text[:SAID_MAX]):
+        gone = None if _PARTLY.search(line.text) else _GONE.match(line.text)
+        if gone and gone["by"] and not gone["before"]:
+            by = by or reference(gone["by"])
+        elif taken := _TAKES.match(line.text):
+            takes += references(taken["what"])
+    return by, takes
 
 
 _NO_STATUS: Final = frozenset(("none", "n/a", "n.a.", "null"))

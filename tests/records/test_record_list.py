@@ -256,6 +256,16 @@ EXPECTED: Final[dict[str, dict[str, Any]]] = msgspec.json.decode(
 )
 
 
+def test_a_folder_says_the_status_where_the_record_says_none() -> None:
+    for folder, text, status in (
+        ("proposed", "# X\n", "proposed"),
+        ("proposed", "# X\n\nStatus: Rejected\n", "rejected"),
+        ("0002-done", "# X\n", "none"),
+        ("web", "# X\n", "none"),
+    ):
+        assert foreign_record(f"{folder}/0001-x.md", text.encode()).status == status
+
+
 ASCIIDOC: Final = b"""// A comment
 :toc:
 = ADR-3: Use Oracle

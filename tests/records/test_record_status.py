@@ -111,6 +111,8 @@ def common(one: bytes, other: bytes) -> int:
         ),
         ("## Status\n\n**Accepted** (2020-01-02)\n", f"## Status\n\nSuperseded by {LINK}\n"),
         ("# T\n\n| Status | Done |\n", f"# T\n\n| Status | Superseded by {LINK} |\n"),
+        ('+++\nstatus = "accepted"\n+++\n', '+++\nstatus = "superseded by ADR-0112"\n+++\n'),
+        ("+++\na = 1\n+++\n", '+++\nstatus = "superseded by ADR-0112"\na = 1\n+++\n'),
         ("---\nstatus: accepted\n---\n", '---\nstatus: "superseded by ADR-0112"\n---\n'),
         ("---\nstatus: 'accepted' # x\n---\n", '---\nstatus: "superseded by ADR-0112" # x\n---\n'),
         ("---\nstatus:\r\na: b\n---\n", '---\nstatus: "superseded by ADR-0112"\r\na: b\n---\n'),
