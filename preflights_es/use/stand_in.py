@@ -7,14 +7,13 @@ over what other processes record in git's folder meanwhile.
 from __future__ import annotations
 
 import os
-from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import Final
 
-from preflights_es.history.imports import Importer, Review
+from preflights_es.history.imports import Importer
 from preflights_es.history.transfer import Transfer, TransferredSession
 from preflights_es.kernel.errors import NoLog, Notice, PreflightsError, ReadOnlyLog
 from preflights_es.kernel.ports import Access
@@ -95,12 +94,11 @@ def _follow(database: str, place: Path, tell: Callable[[Notice], None]) -> None:
             closing(_open_existing_log(place)) as here,
         ):
             transfer = Transfer(_runner(here), here, projected())
-            deque(
-                _import_lacking_sessions(
-                    log, transfer, here, database, agrees=lambda _: True, refused={}, importer=None
-                ),
-                maxlen=0,
-            )
+            coming = _find_lacking_sessions(log, here)
+            for _ in imported_each(
+                transfer, coming, database, agrees=lambda _: True, refused={}, importer=None
+            ):
+                pass
     except NoLog:
         pass
     except PreflightsError as error:
@@ -148,15 +146,9 @@ def take_over_stand_in(
         return
     refused: dict[str, str] = {}
     with closing(_open_existing_log(place)) as log:
-        into = process.store
-        for one in _import_lacking_sessions(
-            log,
-            process.transfer,
-            into,
-            where=str(place),
-            agrees=agrees,
-            refused=refused,
-            importer=importer,
+        coming, into = _find_lacking_sessions(log, process.store), process.transfer
+        for one in imported_each(
+            into, coming, str(place), agrees=agrees, refused=refused, importer=importer
         ):
             tell(one)
             yield one
@@ -168,16 +160,8 @@ def take_over_stand_in(
             process.tell(Notice("stand_in_apart", text, {"path": str(place)}))
 
 
-def _import_lacking_sessions(
-    log: SqlStore,
-    transfer: Transfer,
-    into: SqlStore,
-    where: str,
-    agrees: Callable[[Review], bool],
-    refused: dict[str, str],
-    importer: Importer | None,
-) -> Iterator[TransferredSession]:
-    """Import the sessions of one log that another one holds otherwise."""
+def _find_lacking_sessions(log: SqlStore, into: SqlStore) -> Lines:
+    """The lines of the sessions of one log that another one holds otherwise."""
     heads = {head.session_id: head for head in log.heads(None)}
     known = into.heads_of([*heads])
     out = Transfer(_runner(log), log)
@@ -186,8 +170,7 @@ def _import_lacking_sessions(
         return out.exported(session_id).splitlines(keepends=True)
 
     lacking = [id_ for id_ in sorted(heads) if known.get(id_) != heads[id_]]
-    coming: Lines = {session_id: partial(lines, session_id) for session_id in lacking}
-    return imported_each(transfer, coming, where, agrees=agrees, refused=refused, importer=importer)
+    return {session_id: partial(lines, session_id) for session_id in lacking}
 
 
 def _open_existing_log(place: Path | str) -> SqlStore:
