@@ -149,8 +149,8 @@ class Trouble(Result, frozen=True):
 class TrailSearch:
     """The steps that are wanted, and whom they were met with on the way."""
 
-    def __init__(self, actor: str) -> None:
-        self._wanted = actor
+    def __init__(self, want: TrailFilter) -> None:
+        self._want = want
         self.steps: Iterator[DecodedStep] = iter(())
         """Session after session, read as they are taken, once."""
         self.actors: dict[str, None] = {}
@@ -158,11 +158,31 @@ class TrailSearch:
         self.has_actor = False
         """Whether the wanted one was met."""
 
-    def passing(self, found: Iterable[LoggedStep]) -> Iterator[LoggedStep]:
+    def decoded(
+        self, process: Process, logged: Sequence[LoggedStep], came: Iterable[ImportedBy]
+    ) -> Iterator[DecodedStep]:
+        """The steps of a session that are wanted.
+
+        Args:
+            came: the imports of it.
+        """
+        stored = [step.stored for step in logged]
+        workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
+        brought = add_import_acceptor(workflow, stored, [*came])
+        taken = erased(stored)
+        for step in filter_wanted_steps(self._passing(logged), self._want):
+            version = step.stored.version
+            by = next((one for one in brought if one.brought(version)), None)
+            signature = _signature(process, step)
+            told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
+            yield DecodedStep(told, step.event, step.stored.data is None)
+
+    def _passing(self, found: Iterable[LoggedStep]) -> Iterator[LoggedStep]:
         """The same steps."""
+        wanted = self._want.actor
         for step in found:
-            if self._wanted and step.actor is not None:
-                self.has_actor = self.has_actor or is_by(step, self._wanted)
+            if wanted and step.actor is not None:
+                self.has_actor = self.has_actor or is_by(step, wanted)
                 if len(self.actors) < ACTORS_MAX:
                     self.actors[_trail_actor_label(step.actor)] = None
             yield step
@@ -198,31 +218,27 @@ def trail(
         Refused: the session has no decision.
     """
     want = TrailFilter(since=since, until=until, actor=actor.strip())
-    found = TrailSearch(want.actor)
-    if decision is not None:
-        at = find_session_with(request, decision, lambda read: bool(read.patches))
-        read = at.process.history(at.session_id)
-        upto = replace(want, upto=_decided_at(read))
-        logged = [*steps(read)]
-        found.steps = _decode_wanted_steps(
-            at.process, logged, upto, found, came=imports(at.process, at.session_id)
-        )
-    elif session is not None:
-        at = request.reading.session(session)
-        head = at.head
-        assert head is not None, "it was found"
-        logged = _logged(at.process, head, tell)
-        found.steps = _decode_wanted_steps(
-            at.process, logged, want, found, came=imports(at.process, at.session_id)
-        )
-    else:
-        project = None if any_project else request.process.project
+    typed = session if decision is None else decision
+    if typed is None:
+        found, project = TrailSearch(want), None if any_project else request.process.project
 
         def within(process: Process) -> Iterator[Head]:
             return process.projector.within(project, since, until)
 
         known = _came(request.process)
-        found.steps = _of_all(request.reading.heads(within), want, found, tell, came=known)
+        found.steps = _of_all(request.reading.heads(within), found, tell, came=known)
+        return found
+    if decision is None:
+        at = request.reading.session(typed)
+        head = at.head
+        assert head is not None, "it was found"
+        found, logged = TrailSearch(want), _logged(at.process, head, tell)
+    else:
+        at = find_session_with(request, decision, lambda read: bool(read.patches))
+        read = at.process.history(at.session_id)
+        found, logged = TrailSearch(replace(want, upto=_decided_at(read))), [*steps(read)]
+    came = [one for _, one in imports(at.process, at.session_id)]
+    found.steps = found.decoded(at.process, logged, came)
     return found
 
 
@@ -257,7 +273,6 @@ def _shared(one: Stored) -> Event | None:
 
 def _of_all(
     heads: Iterable[tuple[Process, Head]],
-    want: TrailFilter,
     trail: TrailSearch,
     tell: Callable[[Trouble], None],
     came: Mapping[str, tuple[ImportedBy, ...]],
@@ -273,8 +288,7 @@ def _of_all(
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        brought = [(head.session_id, one) for one in came.get(head.session_id, ())]
-        yield from _decode_wanted_steps(process, logged, want, trail, came=brought)
+        yield from trail.decoded(process, logged, came.get(head.session_id, ()))
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
@@ -283,23 +297,3 @@ def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:
     for session_id, one in imports(process):
         found[session_id] = (*found.get(session_id, ()), one)
     return found
-
-
-def _decode_wanted_steps(
-    process: Process,
-    logged: Sequence[LoggedStep],
-    want: TrailFilter,
-    trail: TrailSearch,
-    came: Iterable[tuple[str, ImportedBy]],
-) -> Iterator[DecodedStep]:
-    """The steps of a session that are wanted."""
-    stored = [step.stored for step in logged]
-    workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
-    brought = add_import_acceptor(workflow, stored, [one for _, one in came])
-    taken = erased(stored)
-    for step in filter_wanted_steps(trail.passing(logged), want):
-        version = step.stored.version
-        by = next((one for one in brought if one.brought(version)), None)
-        signature = _signature(process, step)
-        told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
-        yield DecodedStep(told, step.event, step.stored.data is None)

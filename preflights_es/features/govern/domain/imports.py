@@ -193,8 +193,6 @@ def _read_used_names(place: str, text: str) -> Iterator[UsedName]:
             elif kind == "comments":
                 left = _compile_import_form(kind, form).sub(_keep_no_comment, left)
             elif kind == "python":
-                if "import" not in left and "_require" not in left:
-                    break  # 1 MB of source takes a third of a second to parse
                 if (tree := _python_tree(left)) is not None:
                     yield from _read_python_tree(tree, left)
                     break  # all that it imports
@@ -344,6 +342,8 @@ def _python_tree(text: str) -> ast.Module | None:
     import ast
     import warnings
 
+    if "import" not in text and "_require" not in text:
+        return ast.Module(body=[], type_ignores=[])  # 1 MB takes a third of a second to parse
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
