@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import suppress
 from functools import reduce
 from itertools import islice
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 import msgspec
 from msgspec.structs import replace
@@ -93,10 +93,8 @@ def of_patch(process: Process, read: Read, version: int) -> tuple[Why, ...]:
         version: of the event that proposed it.
     """
     decided = next(one for one in read.patches if one.version == version)
-    return tuple(
-        _trace_value_origin(process, read, decided, origin, came=())[0]
-        for origin in decided.origins
-    )
+    tracing = _Tracing(process, read, ())
+    return tuple(tracing.value(decided, origin) for origin in decided.origins)
 
 
 def decided_in(request: Request, session: str) -> DecisionRow:
@@ -149,8 +147,8 @@ def _resolve_why_target(
         known = ", ".join(origin.field for origin in decided.origins)
         message = f"session {short_session(session_id)} has no field {field!r}: it has {known}"
         raise Refused(message, code="no_such_field", session=short_session(session_id))
-    came = imports_of(process, read)
-    values = [_trace_value_origin(process, read, decided, origin, came=came) for origin in origins]
+    tracing = _Tracing(process, read, imports_of(process, read))
+    values = [(tracing.value(decided, origin), read.workflow.name) for origin in origins]
     return values, (), ()
 
 
@@ -230,14 +228,11 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
             id_ = short_session(row.session_id)
             text = f"the projection 'decisions' keeps of session {id_} what its log does not say"
             request.notice("projection_differs", text, session=id_)
-        came = imports_of(process, read)
+        tracing, name = _Tracing(process, read, imports_of(process, read)), read.workflow.name
         for decided in patches:
             named = [o for o in decided.origins if _is_named(o, decided, what)]
             if decided.standing == "accepted":
-                values += [
-                    _trace_value_origin(process, read, decided, origin, came=came)
-                    for origin in named
-                ]
+                values += [(tracing.value(decided, origin), name) for origin in named]
     return values
 
 
@@ -246,40 +241,113 @@ def _is_named(origin: Origin, decided: DecidedPatch, field: str) -> bool:
     return caseless(field) in (caseless(name) for name in names)
 
 
-def _trace_value_origin(
-    process: Process,
-    read: Read,
-    decided: DecidedPatch,
-    origin: Origin,
-    came: tuple[ImportedBy, ...],
-) -> tuple[Why, str]:
-    begun = _context_behind_version(read, 1)
-    found = Why(
-        session_id=read.head.session_id,
-        uid=decided.uid,
-        standing=decided.standing,
-        category=decided.category,
-        field=origin.field,
-        value=origin.value,
-        source=origin.source,
-        by=Who.said(origin),
-        at=iso(origin.at),
-        version=origin.version,
-        keyword=_context_behind_version(read, origin.version).keyword,
-        intention=_intention(read, decided),
-        task=item_id(begun.item.source.session_id, begun.item.number) if begun.item else None,
-        observed=begun.observed,
-        question=_origin_question(read, origin),
-        answer=_origin_answer(read, origin),
-        response=response_of(read, origin.response),
-        acknowledged=_acknowledged(process, read, decided),
-        imported=came,
-        superseded_by=decided.superseded_by,
-        kept=decided.kept,
-        read=_sources(read),
-        **msgspec.structs.asdict(decided.rationale),
-    )
-    return found, read.workflow.name
+class _Tracing(NamedTuple):
+    """A session of which it is told where its values come from."""
+
+    process: Process
+    read: Read
+    came: tuple[ImportedBy, ...]
+    """The imports of it."""
+
+    def value(self, decided: DecidedPatch, origin: Origin) -> Why:
+        """One value of a patch."""
+        read, begun = self.read, _context_behind_version(self.read, 1)
+        return Why(
+            session_id=read.head.session_id,
+            uid=decided.uid,
+            standing=decided.standing,
+            category=decided.category,
+            field=origin.field,
+            value=origin.value,
+            source=origin.source,
+            by=Who.said(origin),
+            at=iso(origin.at),
+            version=origin.version,
+            keyword=_context_behind_version(read, origin.version).keyword,
+            intention=_intention(read, begun.intention or decided.title),
+            task=item_id(begun.item.source.session_id, begun.item.number) if begun.item else None,
+            observed=begun.observed,
+            question=_origin_question(read, origin),
+            answer=_origin_answer(read, origin),
+            response=response_of(read, origin.response),
+            acknowledged=self._acknowledged(decided),
+            imported=self.came,
+            superseded_by=decided.superseded_by,
+            kept=decided.kept,
+            read=_sources(read),
+            **msgspec.structs.asdict(decided.rationale),
+        )
+
+    def _acknowledged(self, decided: DecidedPatch) -> Acknowledged | None:
+        if decided.acknowledged_at is None or decided.recorded is None:
+            return None
+        event = _origin_event(self.read, decided.recorded - 1)
+        return Acknowledged(
+            version=decided.recorded,
+            by=Who.of(decided.acknowledged_by),
+            relayed_by=Who.of(decided.relayed_by),
+            evidence=getattr(event, "evidence", UNSEEN),
+            at=iso(decided.acknowledged_at),
+            signature=self._signature(decided.recorded - 1),
+        )
+
+    def _signature(self, version: int) -> Signed | None:
+        """What the signature of an Input proves; None without one."""
+        event = _origin_event(self.read, version)
+        if not isinstance(event, Signable) or not event.signature:
+            return None
+        process, session_id = self.process, self.read.head.session_id
+        acts = process.signatures.of(process.runner, session_id, version)
+        return acts[0].signed if acts and not acts[0].is_refused else None
+
+    def artifact(self, one: Planned) -> WhyArtifact:
+        """One artifact, with what it was made from."""
+        read = self.read
+        first, before = read.folded[0], list(enumerate(read.folded[: one.version], 1))
+        assert isinstance(first, Input), "a session begins with an Input"
+        inputs = [(version, event) for version, event in before if isinstance(event, Input)]
+        return WhyArtifact(
+            session_id=read.head.session_id,
+            id=one.id,
+            type=one.type,
+            subject=one.subject,
+            standing=one.standing,
+            version=one.version,
+            created_at=iso(one.created_at),
+            created_by=one.created_by,
+            begun=WhyInput(version=1, by=Who.of(first.actor), at=iso(first.at)),
+            files=one.files,
+            records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
+            answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
+            response=response_of(read, inputs[-1][0]),
+            standings=tuple(self._standings(one)),
+            reason=one.reason,
+            superseded_by=one.superseded_by,
+            path=one.path,
+            imported=self.came,
+        )
+
+    def _standings(self, one: Planned) -> Iterator[WhyStanding]:
+        """Every change of its standing, with the Input that it followed from."""
+        read, planned = self.read, self.read.workflow.filed.planned
+        assert planned is not None, "it made an artifact"
+        before, new, heard = "", None, 0
+        for version, event in enumerate(read.folded, 1):
+            if isinstance(event, Input):
+                new, heard = event, version
+            made = planned(read.folded[:version], read.sessions[:version])
+            now = next((plan.standing for plan in made if plan.id == one.id), "")
+            if before and now != before and new is not None:
+                yield WhyStanding(
+                    version=version,
+                    by=Who.of(new.actor),
+                    relayed_by=Who.of(getattr(new, "relayed_by", None)),
+                    evidence=getattr(new, "evidence", UNSEEN),
+                    at=iso(new.at),
+                    signature=self._signature(heard),
+                    standing=now,
+                )
+            before = now
 
 
 def _origin_event(read: Read, version: int | None) -> Event | None:
@@ -291,22 +359,19 @@ def _context_behind_version(read: Read, version: int | None) -> OriginDetails:
     return OriginDetails() if event is None else read.workflow.filed.behind(event)
 
 
-def _intention(read: Read, decided: DecidedPatch) -> Intention:
+def _intention(read: Read, text: str) -> Intention:
     first = read.events[0]
     assert isinstance(first, Input), "a session begins with an Input"
-    text = _context_behind_version(read, 1).intention or decided.title
     return Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text)
 
 
 def _session(read: Read, sources: tuple[SourceSession, ...]) -> WhySession:
-    first, last = read.events[0], read.sessions[-1]
-    assert isinstance(first, Input), "a session begins with an Input"
-    text = read.workflow.shown.view(last.state).intention
+    last = read.sessions[-1]
     return WhySession(
         session_id=read.head.session_id,
         workflow=read.workflow.name,
         status=compute_session_status(read.workflow, last),
-        begun=Intention(version=1, by=Who.of(first.actor), at=iso(first.at), text=text),
+        begun=_intention(read, read.workflow.shown.view(last.state).intention),
         read=sources,
     )
 
@@ -356,28 +421,6 @@ def response_of(read: Read, version: int | None) -> WhyResponse | None:
 
 def _sources(read: Read) -> tuple[SourceSession, ...]:
     return tuple(dict.fromkeys(source for event in read.folded for source in sources(event)))
-
-
-def _acknowledged(process: Process, read: Read, decided: DecidedPatch) -> Acknowledged | None:
-    if decided.acknowledged_at is None or decided.recorded is None:
-        return None
-    return Acknowledged(
-        version=decided.recorded,
-        by=Who.of(decided.acknowledged_by),
-        relayed_by=Who.of(decided.relayed_by),
-        evidence=getattr(_origin_event(read, decided.recorded - 1), "evidence", UNSEEN),
-        at=iso(decided.acknowledged_at),
-        signature=_signature(process, read, decided.recorded - 1),
-    )
-
-
-def _signature(process: Process, read: Read, version: int) -> Signed | None:
-    """What the signature of an Input proves; None without one."""
-    event = _origin_event(read, version)
-    if not isinstance(event, Signable) or not event.signature:
-        return None
-    acts = process.signatures.of(process.runner, read.head.session_id, version)
-    return acts[0].signed if acts and not acts[0].is_refused else None
 
 
 _ID: Final = re.compile(r"[0-9a-f]{4}[0-9a-f-]{0,32}")
@@ -430,9 +473,9 @@ def artifacts_of(
     if not found:
         message = f"session {short_session(session_id)} has no artifact"
         raise Refused(message, code="no_artifact", session=short_session(session_id))
-    came = imports_of(process, read)
+    tracing = _Tracing(process, read, imports_of(process, read))
     if not field:
-        return tuple(_why_artifact(process, read, one, came) for one in found)
+        return tuple(map(tracing.artifact, found))
     told, known = [], dict[str, None]()
     for plan in found:
         said = getattr(read.folded[plan.version - 1], "payload", "{}")
@@ -440,7 +483,7 @@ def artifacts_of(
         known |= dict.fromkeys(payload if isinstance(payload, dict) else ())
         with suppress(LookupError, ValueError, TypeError):
             value = reduce(_inner, field.strip("/").replace("/", ".").split("."), payload)
-            told.append(replace(_why_artifact(process, read, plan, came), field=field, value=value))
+            told.append(replace(tracing.artifact(plan), field=field, value=value))
     if not told:
         one = found[-1]
         has = f"it has {', '.join(known)}"
@@ -452,53 +495,3 @@ def artifacts_of(
 def _inner(value: Any, name: str) -> Any:
     """What an object or a list holds under a name or a number."""
     return value[int(name)] if isinstance(value, list) else value[name]
-
-
-def _why_artifact(
-    process: Process, read: Read, one: Planned, came: tuple[ImportedBy, ...]
-) -> WhyArtifact:
-    first, before = read.folded[0], list(enumerate(read.folded[: one.version], 1))
-    assert isinstance(first, Input), "a session begins with an Input"
-    inputs = [(version, event) for version, event in before if isinstance(event, Input)]
-    return WhyArtifact(
-        session_id=read.head.session_id,
-        id=one.id,
-        type=one.type,
-        subject=one.subject,
-        standing=one.standing,
-        version=one.version,
-        created_at=iso(one.created_at),
-        created_by=one.created_by,
-        begun=WhyInput(version=1, by=Who.of(first.actor), at=iso(first.at)),
-        files=one.files,
-        records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
-        answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
-        response=response_of(read, inputs[-1][0]),
-        standings=tuple(_standings(process, read, one)),
-        reason=one.reason,
-        superseded_by=one.superseded_by,
-        path=one.path,
-        imported=came,
-    )
-
-
-def _standings(process: Process, read: Read, one: Planned) -> Iterator[WhyStanding]:
-    """Every change of its standing, with the Input that it followed from."""
-    assert read.workflow.filed.planned is not None, "it made an artifact"
-    before, new, heard = "", None, 0
-    for version, event in enumerate(read.folded, 1):
-        if isinstance(event, Input):
-            new, heard = event, version
-        made = read.workflow.filed.planned(read.folded[:version], read.sessions[:version])
-        now = next((plan.standing for plan in made if plan.id == one.id), "")
-        if before and now != before and new is not None:
-            yield WhyStanding(
-                version=version,
-                by=Who.of(new.actor),
-                relayed_by=Who.of(getattr(new, "relayed_by", None)),
-                evidence=getattr(new, "evidence", UNSEEN),
-                at=iso(new.at),
-                signature=_signature(process, read, heard),
-                standing=now,
-            )
-        before = now
