@@ -110,63 +110,79 @@ def _answer_texts_in_file(where: str, key: str, value: Any) -> tuple[str, ...]:
     return tuple(values)
 
 
-R = TypeVar("R")
+Decorator = Callable[[Callable[..., int]], Callable[..., int]]
 
 
-def with_reason_options(command: Callable[..., R]) -> Callable[..., R]:
-    """The five options, given to the command as one `reasons`; above the one that opens the log."""
+def grouped_options(make: Callable[..., dict[str, Any]], *options: Decorator) -> Decorator:
+    """Options that a command takes as one value; above the one that opens the log.
 
-    @wraps(command)
-    def told(
-        *args: Any,
-        because: str,
-        consequences: tuple[str, ...],
-        alternatives: tuple[str, ...],
-        paths: tuple[str, ...],
-        hold: Hold | None,
-        **more: Any,
-    ) -> R:
-        said = StatedReasons(
-            because,
-            consequences,
-            tuple(map(alternative, alternatives)),
-            paths=paths or UNSET,
-            hold=hold or UNSET,
-        )
-        return command(*args, reasons=None if said == StatedReasons() else said, **more)
+    Args:
+        make: what the command takes, from what was said with these options and others.
+    """
 
-    for option in (
-        click.option(
-            "--hold",
-            type=click.Choice(HOLDS),
-            help="When an agent edits such a file: tell it, ask a person, or deny the edit.",
-        ),
-        click.option(
-            "--path",
-            "paths",
-            multiple=True,
-            metavar="PATTERN",
-            callback=each_given,
-            help="Files for which it holds, such as 'src/db/**'; repeatable.",
-        ),
-        click.option(
-            "--alternative",
-            "alternatives",
-            multiple=True,
-            metavar='"NAME: WHY NOT"',
-            help="What was not chosen, and why; repeatable.",
-        ),
-        click.option(
-            "--consequence",
-            "consequences",
-            multiple=True,
-            metavar="TEXT",
-            help="What follows from the decision; repeatable.",
-        ),
-        click.option("--because", default="", metavar="TEXT", help="Why it is decided so."),
-    ):
-        told = option(told)
-    return told
+    def wrapped(command: Callable[..., int]) -> Callable[..., int]:
+        @wraps(command)
+        def told(*args: Any, **said: Any) -> int:
+            return command(*args, **make(**said))
+
+        decorated: Callable[..., int] = told
+        for option in reversed(options):
+            decorated = option(decorated)
+        return decorated
+
+    return wrapped
+
+
+def _stated_reasons(
+    because: str,
+    consequences: tuple[str, ...],
+    alternatives: tuple[str, ...],
+    paths: tuple[str, ...],
+    hold: Hold | None,
+    **more: Any,
+) -> dict[str, Any]:
+    said = StatedReasons(
+        because,
+        consequences,
+        tuple(map(alternative, alternatives)),
+        paths=paths or UNSET,
+        hold=hold or UNSET,
+    )
+    return {"reasons": None if said == StatedReasons() else said, **more}
+
+
+with_reason_options: Final = grouped_options(
+    _stated_reasons,
+    click.option("--because", default="", metavar="TEXT", help="Why it is decided so."),
+    click.option(
+        "--consequence",
+        "consequences",
+        multiple=True,
+        metavar="TEXT",
+        help="What follows from the decision; repeatable.",
+    ),
+    click.option(
+        "--alternative",
+        "alternatives",
+        multiple=True,
+        metavar='"NAME: WHY NOT"',
+        help="What was not chosen, and why; repeatable.",
+    ),
+    click.option(
+        "--path",
+        "paths",
+        multiple=True,
+        metavar="PATTERN",
+        callback=each_given,
+        help="Files for which it holds, such as 'src/db/**'; repeatable.",
+    ),
+    click.option(
+        "--hold",
+        type=click.Choice(HOLDS),
+        help="When an agent edits such a file: tell it, ask a person, or deny the edit.",
+    ),
+)
+"""Five options, given to the command as one `reasons`."""
 
 
 def alternative(text: str) -> RejectedAlternative:

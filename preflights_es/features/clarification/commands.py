@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import wraps
-from typing import Any, TypeVar
+from typing import Any, Final
 
 import click
 from msgspec.structs import replace
@@ -27,7 +25,7 @@ from preflights_cli.common import (
     writing_command,
 )
 from preflights_cli.names import DECISION, SESSION, Name
-from preflights_cli.options import from_file, keyed, with_reason_options
+from preflights_cli.options import from_file, grouped_options, keyed, with_reason_options
 from preflights_cli.rendering import say_session_result
 from preflights_es.features.clarification import display
 from preflights_es.features.clarification.domain import WORKFLOW
@@ -43,9 +41,31 @@ from preflights_es.words.language import language_of
 from preflights_es.words.questions import Option, WrittenQuestion, lacking, written_question
 from preflights_es.words.workflow import View
 
-R = TypeVar("R")
 
-_OPTIONS = (
+def _chosen(
+    supersedes: tuple[str, ...],
+    keep: tuple[str, ...],
+    exceptions: tuple[str, ...],
+    again: bool,
+    **more: Any,
+) -> dict[str, Any]:
+    """What is said of decisions in force.
+
+    Raises:
+        UsageError: one to keep has no reason, or names no decision.
+    """
+    keeps = []
+    for one in keep:
+        typed, sign, reason = one.partition("=")
+        if not (sign and typed.strip()):
+            message = f"--keep: found {one!r}, expected DECISION=REASON"
+            raise click.UsageError(message)
+        keeps.append((typed.strip(), reason))
+    return {"choices": Choices(supersedes, tuple(keeps), exceptions, again), **more}
+
+
+choice_options: Final = grouped_options(
+    _chosen,
     click.option(
         "--keep",
         "keep",
@@ -62,112 +82,80 @@ _OPTIONS = (
     ),
     click.option("--again", is_flag=True, help="Record it although a decision in force says so."),
 )
+"""What becomes of decisions in force, given to the command as `choices`."""
 
 
-def choice_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Options that say what becomes of decisions in force, given to the command as `choices`.
+def _written(
+    question: str | None,
+    options: tuple[str, ...],
+    described: tuple[str, ...],
+    against: tuple[str, ...],
+    recommend: str | None,
+    topic: str | None,
+    matters: str | None,
+    evidence: tuple[str, ...],
+    scope: str | None,
+    **more: Any,
+) -> dict[str, Any]:
+    """The question that the caller wrote; `--scope` is the question's, too.
 
     Raises:
-        UsageError: one to keep has no reason, or names no decision.
+        UsageError: a part of it is said without it, or of no option.
     """
+    written: WrittenQuestion | None = None
+    if question is not None:
+        labels = tuple(option.strip() for option in options)
+        means = _each_about(described, labels, "--describe")
+        flaws = _each_about(against, labels, "--against")
+        written = written_question(
+            question,
+            [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
+            topic or "",
+            _split_option_text(recommend, labels, "--recommend") if recommend else None,
+            why=matters or "",
+            scope=scope or "",
+            evidence=evidence,
+        )
+    elif options or described or against or recommend or topic or matters or evidence:
+        message = (
+            "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
+            "belong to a question: give --question too"
+        )
+        raise click.UsageError(message)
+    return {"written": written, "scope": scope, **more}
 
-    @wraps(command)
-    def told(
-        *args: Any,
-        supersedes: tuple[str, ...],
-        keep: tuple[str, ...],
-        exceptions: tuple[str, ...],
-        again: bool,
-        **more: Any,
-    ) -> R:
-        keeps = []
-        for one in keep:
-            typed, sign, reason = one.partition("=")
-            if not (sign and typed.strip()):
-                raise click.UsageError(f"--keep: found {one!r}, expected DECISION=REASON")
-            keeps.append((typed.strip(), reason))
-        choices = Choices(supersedes, tuple(keeps), exceptions, again)
-        return command(*args, choices=choices, **more)
 
-    for option in reversed(_OPTIONS):
-        told = option(told)
-    return told
-
-
-def question_options(command: Callable[..., R]) -> Callable[..., R]:
-    """Eight options, given to the command as one `written`; `--scope` is the question's, too."""
-
-    @wraps(command)
-    def told(
-        *args: Any,
-        question: str | None,
-        options: tuple[str, ...],
-        described: tuple[str, ...],
-        against: tuple[str, ...],
-        recommend: str | None,
-        topic: str | None,
-        matters: str | None,
-        evidence: tuple[str, ...],
-        **more: Any,
-    ) -> R:
-        if question is None and (
-            options or described or against or recommend or topic or matters or evidence
-        ):
-            raise click.UsageError(
-                "--option, --describe, --against, --recommend, --topic, --matters and --evidence "
-                "belong to a question: give --question too"
-            )
-        written: WrittenQuestion | None = None
-        if question is not None:
-            labels = tuple(option.strip() for option in options)
-            means = _each_about(described, labels, "--describe")
-            flaws = _each_about(against, labels, "--against")
-            written = written_question(
-                question,
-                [Option(one, means.get(one, ""), flaws.get(one, "")) for one in labels],
-                topic or "",
-                _split_option_text(recommend, labels, "--recommend") if recommend else None,
-                why=matters or "",
-                scope=more["scope"] or "",
-                evidence=evidence,
-            )
-        return command(*args, written=written, **more)
-
-    for option in (
-        click.option(
-            "--evidence",
-            multiple=True,
-            metavar="PATH:LINES",
-            help="A file that the question follows from, such as src/db.py:12-40.",
-        ),
-        text_option("--matters", metavar="TEXT", help="What depends on the answer."),
-        click.option(
-            "--topic",
-            metavar="TOPIC",
-            type=Name("topic"),
-            callback=require_option_value,
-            help="What the question is about.",
-        ),
-        text_option(
-            "--recommend", metavar="OPTION: WHY", help="Recommend an option, with a reason."
-        ),
-        click.option(
-            "--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it."
-        ),
-        click.option(
-            "--describe",
-            "described",
-            multiple=True,
-            metavar="OPTION: TEXT",
-            help="What an option means.",
-        ),
-        click.option(
-            "--option", "options", multiple=True, metavar="TEXT", help="One of its options."
-        ),
-        text_option("--question", metavar="TEXT", help="Ask this question of yours."),
-    ):
-        told = option(told)
-    return told
+question_options: Final = grouped_options(
+    _written,
+    text_option("--question", metavar="TEXT", help="Ask this question of yours."),
+    click.option("--option", "options", multiple=True, metavar="TEXT", help="One of its options."),
+    click.option(
+        "--describe",
+        "described",
+        multiple=True,
+        metavar="OPTION: TEXT",
+        help="What an option means.",
+    ),
+    click.option(
+        "--against", multiple=True, metavar="OPTION: TEXT", help="What speaks against it."
+    ),
+    text_option("--recommend", metavar="OPTION: WHY", help="Recommend an option, with a reason."),
+    click.option(
+        "--topic",
+        metavar="TOPIC",
+        type=Name("topic"),
+        callback=require_option_value,
+        help="What the question is about.",
+    ),
+    text_option("--matters", metavar="TEXT", help="What depends on the answer."),
+    click.option(
+        "--evidence",
+        multiple=True,
+        metavar="PATH:LINES",
+        help="A file that the question follows from, such as src/db.py:12-40.",
+    ),
+)
+"""Eight options, given to the command as one `written`."""
 
 
 def _each_about(said: tuple[str, ...], options: tuple[str, ...], name: str) -> dict[str, str]:
@@ -195,22 +183,20 @@ def _split_option_text(said: str, options: tuple[str, ...], name: str) -> tuple[
     return option.strip(), text.strip()
 
 
-def mark_options(command: Callable[..., R]) -> Callable[..., R]:
-    """`--as-task` and `--adr`, given to the command as one `mark`."""
+def _marked(as_task: bool, adr: bool, **more: Any) -> dict[str, Any]:
+    if as_task and adr:
+        message = "--as-task and --adr exclude each other"
+        raise click.UsageError(message)
+    mark: Mark = "task" if as_task else "adr" if adr else ""
+    return {"mark": mark, **more}
 
-    @wraps(command)
-    def told(*args: Any, as_task: bool, adr: bool, **more: Any) -> R:
-        if as_task and adr:
-            raise click.UsageError("--as-task and --adr exclude each other")
-        mark: Mark = "task" if as_task else "adr" if adr else ""
-        return command(*args, mark=mark, **more)
 
-    told = click.option(
-        "--adr", is_flag=True, help="File it as a record, whatever was said before."
-    )(told)
-    return click.option(
-        "--as-task", is_flag=True, help="File it as a task, not as a decision record."
-    )(told)
+mark_options: Final = grouped_options(
+    _marked,
+    click.option("--as-task", is_flag=True, help="File it as a task, not as a decision record."),
+    click.option("--adr", is_flag=True, help="File it as a record, whatever was said before."),
+)
+"""Given to the command as one `mark`."""
 
 
 @click.command()
