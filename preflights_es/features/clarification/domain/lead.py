@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final, Literal
 
+import msgspec
 from msgspec import UNSET
 
 from preflights_es.features.clarification.domain import reasons, rules
@@ -512,22 +513,15 @@ def _patched(state: ClarificationState, payload: dict[str, Any]) -> PatchPropose
 
 def written_question_response(written: WrittenQuestion) -> str:
     """The question as a model would have answered, with what only its writer knows."""
-    best = written.recommended
-    answer = {
-        "outcome": "ask",
-        "topic": written.topic or TOPIC,
-        "question": written.question,
-        "why": written.why,
-        "options": [
-            {"label": one.label, "description": one.description, "against": one.against}
-            for one in written.options
-        ],
-        "recommended": {"option": best.option, "reason": best.reason} if best else None,
-        "scope": written.scope,
-        "consequences": list(written.consequences),
-        "evidence": [{"path": one.path, "lines": one.lines} for one in written.evidence],
-    }
+    said = {**msgspec.to_builtins(written), "topic": written.topic or TOPIC}
+    answer = {"outcome": "ask", **{name: said[name] for name in _WRITTEN}}
     return canonical_json(answer).decode()
+
+
+_WRITTEN: Final = """
+    topic question why options recommended scope consequences evidence
+    """.split()  # noqa: SIM905  a table
+"""The parts of a written question, in the order of a response: a digest of it is recorded."""
 
 
 def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
