@@ -261,7 +261,7 @@ class Clarifications(Acceptances):
             SessionMoved: it is at another version.
             Refused: none of those that were said is called so.
         """
-        one = named_known(handle.session.state.opened.told, typed)
+        one = named_known(handle.session.state.opened.told or (), typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said, by=by, expect=expect)
 
@@ -275,7 +275,7 @@ class Clarifications(Acceptances):
             SessionMoved: it is at another version.
             Refused: none of those that were said is called so, or it cannot be superseded.
         """
-        one = named_known(handle.session.state.opened.told, typed)
+        one = named_known(handle.session.state.opened.told or (), typed)
         old, related = self.replaced(one.path or one.kept.session_id)
         said = {"replaces": related, "source": old.source if old else None}
         return self.submitted(handle, ReplacementChosen, said, expect=expect)
@@ -315,12 +315,10 @@ class Clarifications(Acceptances):
             yield ProposedInput(older, told, self._runner.new_id())
 
     def _deciding(self, state: ClarificationState, first: ProposedInput) -> list[ProposedInput]:
-        if (
-            state.opened.item is None
-            or self._runner.store.head(state.opened.item.source.session_id) is None
-        ):
+        item = state.opened.item or None
+        if item is None or self._runner.store.head(item.source.session_id) is None:
             return []  # a note of another log learns nothing of it
-        note = self._runner.load(state.opened.item.source.session_id)
+        note = self._runner.load(item.source.session_id)
         if note.session.closed:
             return []
         from preflights_es.features.extraction.domain.events import TaskDecided  # most have no task
@@ -328,7 +326,7 @@ class Clarifications(Acceptances):
         decided = TaskDecided(
             at=first.input.at,
             actor=first.input.actor,
-            number=state.opened.item.number,
+            number=item.number,
             uid=state.opened.uid,
             record=first.number,
             session_id=first.handle.session_id,

@@ -375,7 +375,7 @@ class Choosing:
             return None
         from preflights_es.features.recall.decision_comparison import tell_differing
 
-        told = [one.path for one in state.opened.told] if self._is_told else []
+        told = [one.path for one in state.opened.told or ()] if self._is_told else []
         tell_differing(self._request, first.handle, {*self._chosen, *told})
         return replace(first, input=new)
 

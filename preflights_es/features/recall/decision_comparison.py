@@ -188,7 +188,7 @@ def _turning_down(state: ClarificationState) -> set[str]:
     values = {canonical(value) for _, value in state.offer.patch.fields}
     return {
         one.kept.session_id
-        for one in state.opened.told
+        for one in state.opened.told or ()
         if one.turned_down is not UNSET and canonical(one.turned_down) in values
     }
 
@@ -201,7 +201,7 @@ def _replaced_values(state: ClarificationState) -> frozenset[str]:
 
 def _replaced_sessions(state: ClarificationState) -> set[str]:
     """Sessions of decisions that have such a value, of those that were said first."""
-    replaced, told = _replaced_values(state), state.opened.told
+    replaced, told = _replaced_values(state), state.opened.told or ()
     having = (one for one in told if not replaced.isdisjoint(map(canonical, one.values or ())))
     return {one.kept.session_id for one in having} - {""}
 

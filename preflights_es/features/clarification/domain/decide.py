@@ -279,7 +279,7 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
     # Imported where a person answers in own words: no other step needs its words.
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
-    stated = stated_by(said.value, opened.inlined, own_names(opened.context, opened.told))
+    stated = stated_by(said.value, opened.inlined, own_names(opened.context, opened.told or ()))
     if stated is None:
         return (said,)
     decisions: Decisions = (replace(said, value=stated.value),)

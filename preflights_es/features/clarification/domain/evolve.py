@@ -52,7 +52,6 @@ from preflights_es.features.clarification.domain.state import (
     UNDECIDED,
     ClarificationState,
     FoundCategory,
-    OpenedClarification,
     acknowledgement_day,
     is_accepted_by_person,
     is_followed,
@@ -149,17 +148,7 @@ def _after_intention(state: ClarificationState, new: IntentionDeclared) -> Clari
     lead = new.setup.lead
     is_written = lead is not None and lead.provider in WRITERS
     return ClarificationState(
-        opened=OpenedClarification(
-            intention=new.intention,
-            uid=new.uid,
-            item=None if new.item is UNSET else new.item,
-            observed=None if new.observed is UNSET else new.observed,
-            known=new.known,
-            told=() if new.told is UNSET else new.told,
-            context=new.context,
-            pack=new.pack,
-            inlined=new.inlined,
-        ),
+        opened=new,
         found=replace(
             state.found, heuristics=new.heuristics, writer=new.actor if is_written else None
         ),

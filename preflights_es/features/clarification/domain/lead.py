@@ -139,8 +139,9 @@ def _section(title: str, texts: Iterable[str], room: int) -> list[str]:
 
 def _decision_lines_by_relevance(state: ClarificationState, about: frozenset[str]) -> list[str]:
     """What was said first, then the decisions that share words with the intention, then others."""
-    first = [one.line for one in state.opened.told]
-    said = {one.kept.session_id for one in state.opened.told}
+    told = state.opened.told or ()
+    first = [one.line for one in told]
+    said = {one.kept.session_id for one in told}
     others = [one for one in state.opened.known if one.source.session_id not in said]
     others.sort(key=lambda one: -len(about & {*rules.keyword_tokens(_model_decision_line(one))}))
     return [*first, *map(_model_decision_line, others)]

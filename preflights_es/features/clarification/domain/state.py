@@ -10,8 +10,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
-    DecisionForModel,
-    KnownLine,
+    IntentionDeclared,
     QuestionSuggested,
     TopicsFound,
 )
@@ -30,16 +29,14 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
     Hint,
-    LLMContext,
     LLMResponse,
     Mark,
-    PackRef,
     Provenance,
     Resolved,
 )
 from preflights_es.kernel.events import Actor, Growing, Input, WrittenFile
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.lead import LeadState
+from preflights_es.kernel.lead import LeadState, Setup
 from preflights_es.kernel.text import composed, cut_at_word, one_line
 from preflights_es.words.decisions import (
     OTHER,
@@ -49,7 +46,6 @@ from preflights_es.words.decisions import (
     Related,
     list_superseded,
 )
-from preflights_es.words.items import ItemRef
 from preflights_es.words.language import (
     canonical,
     collect_search_words,
@@ -57,7 +53,7 @@ from preflights_es.words.language import (
     read_small_words,
     written_as_name,
 )
-from preflights_es.words.questions import Language, Observed, Question
+from preflights_es.words.questions import Language, Question
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
@@ -67,23 +63,15 @@ UNDECIDED: Final = ("task", "kept")
 """Why nothing more is asked, where an actor says that there is no decision to take."""
 
 
-class OpenedClarification(msgspec.Struct, frozen=True, gc=False):
-    """What its first Input says, and nothing changes."""
-
-    intention: str = ""
-    uid: str = ""
-    item: ItemRef | None = None
-    """The task that is clarified."""
-    observed: Observed | None = None
-    """Where an agent asked the question; None where it was asked here."""
-    known: tuple[DecisionForModel, ...] = ()
-    told: tuple[KnownLine, ...] = ()
-    """Decisions in force that were said first."""
-    context: LLMContext | None = None
-    """What the repository says of itself."""
-    pack: PackRef | None = None
-    """The topics that the session began with; None for the reference."""
-    inlined: str = ""
+NOT_OPENED: Final = IntentionDeclared(
+    at=0,
+    actor=NO_ACTOR,
+    intention="",
+    project="",
+    uid="",
+    setup=Setup("", "", ""),
+    heuristics=HeuristicsConfig(),
+)
 
 
 class FoundCategory(msgspec.Struct, frozen=True, gc=False):
@@ -168,7 +156,8 @@ class ClarificationState(msgspec.Struct, frozen=True, gc=False):
     An event replaces the parts that it says something of; the others are shared.
     """
 
-    opened: OpenedClarification = OpenedClarification()
+    opened: IntentionDeclared = NOT_OPENED
+    """Its first Input, which nothing changes."""
     found: FoundCategory = FoundCategory()
     turns: ClarificationTurns = ClarificationTurns()
     offer: OfferedDecision = OfferedDecision()
