@@ -119,11 +119,9 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     voice.say(f"{id_} {title}: {result.status}: {ran}")
     _say_run(voice, result)
     for change in result.changes:
-        voice.say(
-            f"  {escaped_text(pointer_in_words(change.pointer))}: "
-            f"{format_replay_value(change.recorded)}"
-            f" -> {format_replay_value(change.child)}"
-        )
+        recorded, child = both_in_words(change.pointer, change.recorded, change.child)
+        where = escaped_text(pointer_in_words(change.pointer))
+        voice.say(f"  {where}: {recorded} -> {child}")
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
             say_divergence(voice, id_, divergence)

@@ -78,7 +78,7 @@ def test_the_same_is_identical_and_another_seed_or_answer_is_a_difference(house:
     done = house.call("replay", "last", "--simulate", "--seed", "5")
     assert "hosting: unknown_question" in done.out
     assert "it waits for an answer to" in done.out
-    assert '/status: "ready" -> "needs_answers"' in done.out
+    assert '  status: "ready" -> "needs answers"' in done.out
     text = house.call("admin", "export", "last").out
     (house.folder / "x.jsonl").write_text(text.replace("Bare metal", "Bare bones"))
     assert house.call("replay", "x.jsonl").code == 4, "the chain says so"
