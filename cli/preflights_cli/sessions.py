@@ -14,9 +14,8 @@ from msgspec import UNSET
 
 from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.names import SESSION
-from preflights_cli.table import second, table_text
+from preflights_cli.table import table_text
 from preflights_es.kernel import ids
-from preflights_es.kernel.completions import Message
 from preflights_es.kernel.errors import (
     AnotherVersion,
     LogDamaged,
@@ -32,7 +31,7 @@ from preflights_es.kernel.events import (
     Signature,
     SourceSession,
 )
-from preflights_es.kernel.ids import format_date_only, short_session
+from preflights_es.kernel.ids import format_date_only, format_time_only, short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.store.stored_events import erased
@@ -163,7 +162,7 @@ def _say_events(voice: Voice, found: LoggedSession, told: Mapping[int, str]) -> 
     rows = (
         (
             str(step.stored.version),
-            _format_recorded_at(second, step.stored),
+            _format_recorded_at(format_time_only, step.stored),
             _event_sentence(
                 step,
                 told.get(step.stored.version)
@@ -258,9 +257,6 @@ def _short_field_value(value: object) -> str:
         return short_session(value.session_id)
     if isinstance(value, Question):
         return _short_field_value(value.question)
-    if isinstance(value, tuple) and value and isinstance(value[0], Message):
-        before = f"{len(value) - 1} before, " if len(value) > 1 else ""
-        return f"{before}{_short_field_value(value[-1].content)}"
     if isinstance(value, tuple):
         is_pair = len(value) == 2 and all(isinstance(one, str) for one in value)
         return shortened((" " if is_pair else ", ").join(map(_short_field_value, value)), WHAT_MAX)

@@ -15,7 +15,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 
 import click
 
-from preflights_es.kernel.ids import DAY_LENGTH, iso, parse_moment
+from preflights_es.kernel.ids import iso, parse_moment
 from preflights_es.kernel.text import escaped_text, late_pattern, shortened
 
 Row = Sequence[str]
@@ -281,11 +281,6 @@ def refuse_backwards(since: int | None, until: int | None) -> None:
     if since is not None and until is not None and since > until:
         message = f"found --since {iso(since)} after --until {iso(until)}: expected an earlier time"
         raise click.UsageError(message)
-
-
-def second(at: int) -> str:
-    """The time of day alone."""
-    return iso(at)[DAY_LENGTH + 1 :][:8]
 
 
 def minute(text: str) -> str:

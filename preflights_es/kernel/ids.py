@@ -87,6 +87,11 @@ def format_date_only(at: int | None) -> str:
     return "" if at is None else iso(at)[:DAY_LENGTH]
 
 
+def format_time_only(at: int | None) -> str:
+    """The time of day alone, to the second."""
+    return "" if at is None else iso(at)[DAY_LENGTH + 1 :][:8]
+
+
 def iso_or_none(at: int | None) -> str | None:
     """The same of a time that may not be known."""
     return None if at is None else iso(at)

@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import msgspec
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.ids import format_date_only, iso
+from preflights_es.kernel.ids import format_date_only, format_time_only, iso
 from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
 from preflights_es.surfaces.view.pictures import bars, graph
 from preflights_es.surfaces.view.rendering import (
     Page,
     PageRequest,
     address_with_query,
-    clock,
     count,
     filter_moment,
     millis,
     page,
+    positive_number,
 )
 from preflights_es.use.decisions import days, end_of, listing
 from preflights_es.use.decisions import list_decisions as all_decisions
@@ -41,7 +41,6 @@ ROWS_MAX: Final = 100  # decisions of one page
 HELD: Final = 10  # pages whose decisions are held at once
 TOPICS_MAX: Final = 200  # that a page offers; the search finds decisions of the others
 QUERY_MAX: Final = 400  # characters
-DIGITS_MAX: Final = 5  # of the number of a page
 BACKWARDS: Final = str.maketrans("0123456789", "9876543210")
 """Makes of times others that sort the other way."""
 R = TypeVar("R")
@@ -125,8 +124,7 @@ def part(
         order: None where they are in order.
         again: the rows once more: those before a late page are too many to hold.
     """
-    is_number = typed.isascii() and typed.isdigit() and len(typed) <= DIGITS_MAX
-    number, total = max(int(typed), 1) if is_number else 1, 0
+    number, total = positive_number(typed, 1), 0
 
     def counted() -> Iterator[R]:
         nonlocal total
@@ -310,7 +308,7 @@ class Axis(msgspec.Struct, frozen=True):
 
     def told(self, begins: int) -> str:
         """`2026-11-26`; with the hour where spans are shorter than a day."""
-        hour = f" {clock(begins)[:5]}" if self.step < DAY else ""
+        hour = f" {format_time_only(begins)[:5]}" if self.step < DAY else ""
         return f"{format_date_only(begins)}{hour}"
 
 
@@ -413,8 +411,7 @@ def spent(asked: PageRequest) -> Page:
     series = [one.kind for one in ranked[:SERIES]]
     axis = Axis.of(found)
     drawn = plots(found, axis, series)
-    number = query.get("page", "1")
-    at = max(int(number), 1) if number.isdecimal() and len(number) < 10 else 1
+    at = positive_number(query.get("page"), 1)
     values = {
         "title": "Usage",
         "section": "usage",

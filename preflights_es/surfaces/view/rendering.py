@@ -8,7 +8,6 @@ import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, MutableMapping
-from datetime import datetime, timedelta
 from functools import cache
 from hashlib import sha256
 from html import escape
@@ -21,11 +20,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from preflights_es.kernel.ids import (
     DAY_LENGTH,
-    EARLIEST,
-    EPOCH,
-    LATEST,
     decision_name,
     format_date_only,
+    format_time_only,
     iso,
     milliseconds,
     parse_moment,
@@ -51,11 +48,6 @@ VALUE_MAX: Final = 300  # characters of a value beside others
 DAY: Final = 86_400_000_000  # microseconds
 
 
-def moment(at: int) -> datetime:
-    """A time in microseconds since 1970 UTC; what no date can have is the nearest one."""
-    return EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
-
-
 def filter_moment(text: str, *, is_end: bool = False) -> int | None:
     """Of the field of a filter; None where it holds no day or time."""
     try:
@@ -64,16 +56,9 @@ def filter_moment(text: str, *, is_end: bool = False) -> int | None:
         return None
 
 
-def clock(at: int | None) -> str:
-    """`14:02:11`, UTC."""
-    return "" if at is None else f"{moment(at):%H:%M:%S}"
-
-
 def stamp(at: int | None) -> str:
     """`2026-11-26 14:02:11.042`, UTC."""
-    if at is None:
-        return ""
-    return moment(at).isoformat(" ", "milliseconds").removesuffix("+00:00")
+    return "" if at is None else iso(at)[:23].replace("T", " ")
 
 
 def millis(took: int | None) -> str:
@@ -123,8 +108,8 @@ def tone(status: str) -> str:
 
 WORDS: Final = {
     one.__name__: one
-    for one in (clock, stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
-} | {"cost": costs_in_words, "date": format_date_only}
+    for one in (stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
+} | {"clock": format_time_only, "cost": costs_in_words, "date": format_date_only}
 """Filters of templates, by name."""
 
 FILES: Final = {

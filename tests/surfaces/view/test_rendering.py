@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from markupsafe import Markup
 
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ids import format_date_only
+from preflights_es.kernel.ids import format_date_only, format_time_only
 from preflights_es.kernel.text import shown_lines, span
 from preflights_es.surfaces.view import rendering
 from tests.each import each
@@ -122,9 +122,9 @@ def test_a_span_has_two_units_at_most(seconds: float, said: str) -> None:
 
 
 def test_a_time_is_utc_and_a_value_is_one_short_line() -> None:
-    assert (rendering.clock(NOON), format_date_only(NOON)) == ("14:13:20", "2026-09-21")
+    assert (format_time_only(NOON), format_date_only(NOON)) == ("14:13:20", "2026-09-21")
     assert rendering.stamp(NOON + 42_000) == "2026-09-21 14:13:20.042"
-    assert (rendering.clock(None), format_date_only(None), rendering.stamp(None)) == ("", "", "")
+    assert (format_time_only(None), format_date_only(None), rendering.stamp(None)) == ("", "", "")
     assert format_date_only(INT_MAX) == "9999-12-31"
     assert format_date_only(-INT_MAX) == "0001-01-01"
     assert rendering.value({"a": [1, None]}) == '{"a":[1,null]}'
