@@ -153,7 +153,9 @@ def _resolve_base_revision(root: Path, base: str) -> tuple[str, str]:
     tag, first = f"refs/tags/{name}", f"refs/{name}"
     heads = (f"refs/heads/{name}", f"refs/remotes/{name}", f"refs/remotes/{name}/HEAD")
     words = ("for-each-ref", "--format=%(refname)%00", tag, first, *heads)
-    known = [one.strip() for one in _split_file_names(_answer(root, *words).replace(b"\n", b""))]
+    known = [
+        one.strip() for one in _split_file_names((_output(root, *words) or b"").replace(b"\n", b""))
+    ]
     branches, is_tag = [one for one in heads if one in known], tag in known
     if first in known or not (branches or is_tag):
         return base, ""  # git takes the first, and no other thing is called so
@@ -371,6 +373,8 @@ def converted(
     root: Path, paths: Sequence[str], by: Sequence[str] = _CONVERTING
 ) -> Mapping[str, str]:
     """Files of which git may keep other bytes than lie here, each with the attribute for it."""
+    if not paths:
+        return {}
     # Of the index: a checkout takes them from there.
     words = ("check-attr", "--cached", "-z", "--stdin", *by)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)
@@ -380,24 +384,6 @@ def converted(
         for path, attribute, value in zip(fields, fields, fields, strict=False)
         if value not in (b"unspecified", b"unset")
     }
-
-
-def is_tracked(root: Path, path: Path) -> bool:
-    """Whether git knows a file of this repository, its submodule, or a link on the way to it.
-
-    A change can write it, or lead it elsewhere.
-    """
-    top, typed = root.resolve(), Path(os.path.abspath(path))
-    entries = (one.parent.resolve() / one.name for one in (typed, *typed.parents))
-    inside = [one for one in (path.resolve(), *entries) if top in one.parents]
-    names = [one.relative_to(top) for one in inside]
-    meant = {one.as_posix() for name in names for one in (name, *name.parents[:-1])}
-    if not meant:
-        return False
-    words = (f":(literal){one}" for one in sorted(meant))
-    return not meant.isdisjoint(
-        _split_file_names(_output(root, "ls-files", "-z", "--", *words) or b"")
-    )
 
 
 def printable(path: str) -> str:

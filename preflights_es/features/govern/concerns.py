@@ -11,7 +11,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -132,13 +132,22 @@ def _read_decisions_in_force(request: Request, known: ConcernMemory) -> list[_Ac
 
 
 def _projected_decisions_in_force(process: Process) -> Iterator[_AcceptedDecision]:
-    for row in process.projector.rows("decisions", process.project, "in_force", INT_MAX):
-        if row["accepted_at"] is not None and row["superseded_at"] is None:
-            yield _AcceptedDecision(
-                row["session_id"],
-                decode_projected_value("decisions", row, "decided", _DecisionSummary),
-                row,
-            )
+    return _projected_decisions(process, "in_force")
+
+
+def _projected_superseded_decisions(process: Process) -> Iterator[_AcceptedDecision]:
+    return _projected_decisions(process, "all")
+
+
+def _projected_decisions(
+    process: Process, which: Literal["in_force", "all"]
+) -> Iterator[_AcceptedDecision]:
+    """Those in force, or of all those that were superseded."""
+    for row in process.projector.rows("decisions", process.project, which, INT_MAX):
+        is_over = row["superseded_at"] is not None
+        if row["accepted_at"] is not None and is_over == (which == "all"):
+            said = decode_projected_value("decisions", row, "decided", _DecisionSummary)
+            yield _AcceptedDecision(row["session_id"], said, row)
 
 
 # 2. By paths ----------------------------------------------------------------------------------
@@ -233,16 +242,6 @@ def _read_whole_decisions(
     if any(map(list_superseded, own)):
         others += [one.whole() for one in request.reading.rows(_projected_superseded_decisions)]
     return [*own, *(one for one in records if one.is_held)], others
-
-
-def _projected_superseded_decisions(process: Process) -> Iterator[_AcceptedDecision]:
-    for row in process.projector.rows("decisions", process.project, "all", INT_MAX):
-        if row["accepted_at"] is not None and row["superseded_at"] is not None:
-            yield _AcceptedDecision(
-                row["session_id"],
-                decode_projected_value("decisions", row, "decided", _DecisionSummary),
-                row,
-            )
 
 
 def _find_new_uses(

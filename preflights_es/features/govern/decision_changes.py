@@ -149,8 +149,7 @@ class BothSides:
     def records(self) -> Sequence[ForeignRow]:
         """All records: those of the base where it went on since the branches parted."""
         newer = [one for one in self.base.records if self._is_newer(one)]
-        here = RecordsHere(self.base, self.records_here)
-        replaced = {now.path for one in newer if (now := here.record_now(one))}
+        replaced = {now.path for one in newer if (now := self._places.record_now(one))}
         replaced |= {row.artifact for row in self.rows if row.artifact}  # of a lost session
         held = [one for one in self.records_here if one.path not in replaced]
         return [*held, *newer, *self.lost_records]
@@ -161,9 +160,8 @@ class BothSides:
 
         The change may only have made their folder one of records.
         """
-        here = RecordsHere(self.base, self.records_here)
         held = (one for one in self.base.records if one.is_held)
-        known = {now.path for one in held if (now := here.record_now(one))}
+        known = {now.path for one in held if (now := self._places.record_now(one))}
         looked = self._touched | self.base.looked
         found = (one for one in self.records_here if one.is_held and one.path in looked)
         return [one for one in found if one.path not in known]
@@ -182,8 +180,17 @@ class BothSides:
     def _missing(self) -> Sequence[ForeignRow]:
         """Also what becomes the document of a session that it did not name."""
         written = {row.artifact: row.session_id for row in filter(is_counted, self.here)}
-        found = lost_records(self.base, self.records_here)
-        return [one for one in found if not self._is_of_session(one, written.get(one.path))]
+        return [
+            one
+            for one in self.base.records
+            if is_counted(one)
+            and self._places.record_now(one) is None
+            and not self._is_of_session(one, written.get(one.path))
+        ]
+
+    @cached_property
+    def _places(self) -> RecordsHere:
+        return RecordsHere(self.base, self.records_here)
 
     def _is_of_session(self, one: ForeignRow, session_id: str | None) -> bool:
         text = self.base.texts.get(one.path, b"")
@@ -430,9 +437,3 @@ def _record_file_name(one: ForeignRow) -> str:
 
 def _is_still(was: ForeignRow, one: ForeignRow) -> bool:
     return one.title == was.title or one.status != "none"
-
-
-def lost_records(base: BaseSide, records: Sequence[ForeignRow]) -> list[ForeignRow]:
-    """Records of the base that are found here no more; they hold all the same."""
-    here = RecordsHere(base, records)
-    return [was for was in base.records if is_counted(was) and here.record_now(was) is None]

@@ -10,10 +10,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple, get_args
+from typing import Any, Final, Literal, get_args
 from unicodedata import normalize
 
-from preflights_es.features.govern.base_side import BaseSide, path_with_parents
+from preflights_es.features.govern.base_side import path_with_parents
 from preflights_es.features.govern.changes import (
     ENCODING,
     ChangedFile,
@@ -55,7 +55,7 @@ from preflights_es.settings.signing import REPOSITORY, SIGNERS, Signers, reposit
 from preflights_es.system.files import Unreadable
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.use.signatures import Signatures, acceptances
+from preflights_es.use.signatures import Signatures, SignedAct, acceptances
 
 Rule = Literal[
     "holds",
@@ -204,7 +204,8 @@ def _proof(
             return True  # of the base
         events, reader = sides.events(session_id), request.process.runner
         is_erased = any(one.data is None for one in events)
-        return not is_erased or is_erasure_signed(reader, signatures, events)
+        acts = _signed_acts(reader, signatures, events) if is_erased else ()
+        return not is_erased or any(_erases(x) and x.signed.verdict == "signed" for x in acts)
 
     return is_signed
 
@@ -237,12 +238,32 @@ def unsigned_findings(
     Args:
         alone: paths of records of no session that say that they are accepted.
     """
-    for one in unsigned_acceptances(request, signatures, sides.base, sessions, alone=alone):
+    reader = request.process.runner
+    known = {
+        one.hash
+        for was in sides.base.sessions.values()
+        for one in _readable_acceptances(reader, was.events)
+    }
+    unsigned = list[tuple[str, str]]()
+    for file, content in sessions.contents():
+        if content is None:
+            why = "is too large or no file, and no signature in it was checked"
+            unsigned.append((file.path, why))
+            continue
+        for event, signed in _unsigned(reader, signatures, events_of(content)):
+            if event.hash not in known:
+                unsigned.append(
+                    (file.path, f"accepts a decision in event {event.version}, {signed}")
+                )
+    held = {one.path for one in sides.base.records if one.is_held}
+    why = "becomes accepted, and is the record of no session"
+    unsigned += [(path, why) for path in sorted({*alone} - held)]
+    for path, why in unsigned:
         text = (
-            f"{printable(one.path)} {escaped_text(one.what)}. A signer of the base has to sign it: "
+            f"{printable(path)} {escaped_text(why)}. A signer of the base has to sign it: "
             "accept it again with --sign, in a new session"
         )
-        yield finding("unsigned-acceptance", "error", text, [one.path])
+        yield finding("unsigned-acceptance", "error", text, [path])
 
 
 def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
@@ -254,6 +275,8 @@ def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -
         was = objects(root, [one.old]).get(one.old, b"") if one.old else b""
         now = None if one.is_gone or not one.is_text else content_of(root, one)
         if one.path == SIGNERS:
+            if not (one.old or _signer_lines(now or b"")):
+                continue
             what = _signers_changed(one, was, now)
             text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
             level = "warning" if what.endswith("only comments") else level
@@ -303,6 +326,7 @@ def _edited_runners(root: Path, change: ChangeSet) -> list[str]:
     """Files of the base that run the check or a hook; what `make` reads before one; owners."""
     known = [one for one in change.files if one.old and is_loaded(one.path)]
     known = [one for one in known if not _SOURCE.search(one.path)]
+    known.sort(key=lambda one: _RUNS.search(one.path) is None)  # the others may be too many
     stored = objects(root, [one.old for one in known])
     found = [one.path for one in change.files if change.base and one.name == _ASKED]
     for one in known:
@@ -347,14 +371,6 @@ CURES: Final = {
 }
 
 
-class Unsigned(NamedTuple):
-    """An acceptance that no signer of the base signed."""
-
-    path: str
-    what: str
-    """What the file does, in words, and what is known of its signature."""
-
-
 def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signatures | None, str]:
     """What proves an act, by signers and repository of a revision; else why that is not known."""
     said = dict[str, bytes]()
@@ -379,50 +395,30 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
     return found, ""
 
 
-def unsigned_acceptances(
-    request: Request,
-    signatures: Signatures,
-    base: BaseSide,
-    changes: SessionChanges,
-    alone: Sequence[str],
-) -> Iterator[Unsigned]:
-    """The acceptances that are new in a change, and that no signer of the base signed.
-
-    Args:
-        base: what it has accepted already.
-        alone: paths of records of no session that say that they are accepted.
-    """
-    reader = request.process.runner
-    known = {
-        one.hash
-        for was in base.sessions.values()
-        for one in _readable_acceptances(reader, was.events)
-    }
-    for one, content in changes.contents():
-        if content is None:
-            yield Unsigned(one.path, "is too large or no file, and no signature in it was checked")
-            continue
-        for event, why in _unsigned(reader, signatures, events_of(content)):
-            if event.hash not in known:
-                yield Unsigned(one.path, f"accepts a decision in event {event.version}, {why}")
-    held = {one.path for one in base.records if one.is_held}
-    for path in sorted({*alone} - held):
-        yield Unsigned(path, "becomes accepted, and is the record of no session")
-
-
 def _unsigned(
     reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
 ) -> Iterator[tuple[Stored, str]]:
     """The acceptances of a session that no signer signed, and what is known of each."""
-    try:
-        acts = [*signatures.checked(reader, stored)]
-    except PreflightsError:
-        return  # what does not verify is a finding of its own
-    found = {one.version: one.signed for one in acts if one.counts}
+    found = {one.version: one.signed for one in _signed_acts(reader, signatures, stored)}
     for one in _readable_acceptances(reader, stored):
         signed = found.get(one.version)
         if signed is None or signed.verdict != "signed":
             yield one, str(signed or "without a signature for this repository")
+
+
+def _signed_acts(
+    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
+) -> Sequence[SignedAct]:
+    """Those that count; what does not verify is a finding of its own."""
+    try:
+        acts = [*signatures.checked(reader, stored)]
+    except PreflightsError:
+        return ()
+    return [one for one in acts if not one.is_refused and (one.is_persons or _erases(one))]
+
+
+def _erases(one: SignedAct) -> bool:
+    return one.type == SessionErased.tag
 
 
 def _readable_acceptances(reader: EventReader, stored: Sequence[Stored]) -> Sequence[Stored]:
@@ -431,20 +427,6 @@ def _readable_acceptances(reader: EventReader, stored: Sequence[Stored]) -> Sequ
         return [*acceptances(reader, stored)]
     except PreflightsError:
         return ()
-
-
-def is_erasure_signed(
-    reader: EventReader, signatures: Signatures, stored: Sequence[Stored]
-) -> bool:
-    """Whether a signer signed that a session is erased."""
-    try:
-        acts = [*signatures.checked(reader, stored)]
-    except PreflightsError:
-        return False
-    return any(
-        one.type == SessionErased.tag and not one.is_refused and one.signed.verdict == "signed"
-        for one in acts
-    )
 
 
 # 5. Changes of the signers -------------------------------------------------------------------
@@ -504,31 +486,13 @@ def _alias_key(path: str) -> str:
 
 
 def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
-    """Files that git keeps in another form than is read here."""
-    for one in converted_files(request, change) if change.base else ():
-        text = (
-            f"{printable(one.path)}: git may keep other bytes of it than are checked: take its "
-            f"attribute {one.attribute} away"
-        )
-        yield finding("unverified-session", "error", text, [one.path])
-
-
-ATTRIBUTES = ".gitattributes"
-
-
-class ConvertedFile(NamedTuple):
-    """A file, and the attribute of git by which what lies here is not what git keeps."""
-
-    path: str
-    attribute: str
-
-
-def converted_files(request: Request, change: ChangeSet) -> Iterator[ConvertedFile]:
-    """Files of settings, signers and sessions that an attribute of git converts.
+    """Files of settings, signers and sessions that git keeps in another form than is read here.
 
     All are looked at where attributes change, else those that the change touches. Of records,
     another encoding counts: here it may say what git does not have.
     """
+    if not change.base:
+        return
     process = request.process
     root, places = process.settings.root, [*process.session_folders]
     folders = tuple(f"{one.path}/" for one in places)
@@ -541,17 +505,18 @@ def converted_files(request: Request, change: ChangeSet) -> Iterator[ConvertedFi
     paths += [SIGNERS, REPOSITORY, ADR_DIR, LOG4BRAINS]
     paths += [os.path.relpath(source, root).replace(os.sep, "/")] if source else []
     there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
-    for path, attribute in converted(root, there).items():
-        yield ConvertedFile(path, attribute)
-    folders_of_records = process.record_places.folders
-    pages = (
-        path
-        for path in _named(root, change)
-        if is_page(path) and folder_of(path, folders_of_records)
-    )
-    for path, attribute in converted(root, [*pages], (ENCODING,)).items():
-        if path not in there:
-            yield ConvertedFile(path, attribute)
+    in_records = process.record_places.folders
+    pages = [one for one in _named(root, change) if is_page(one) and folder_of(one, in_records)]
+    attributes = {**converted(root, pages, (ENCODING,)), **converted(root, there)}
+    for path, attribute in attributes.items():
+        text = (
+            f"{printable(path)}: git may keep other bytes of it than are checked: take its "
+            f"attribute {attribute} away"
+        )
+        yield finding("unverified-session", "error", text, [path])
+
+
+ATTRIBUTES = ".gitattributes"
 
 
 def converted_sources(root: Path, change: ChangeSet) -> Mapping[str, str]:
