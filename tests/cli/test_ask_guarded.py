@@ -321,13 +321,14 @@ def test_a_day_in_postgresql_is_that_of_the_person(
     folder = shop(tmp_path / "c", placed_yaml=PLACED)
     args = ("--catalog", str(folder), "--on", url, "--run", "--json")
     where = {"TZ": zone}
-    for step, expected in (
-        ("day", [[day, days.count(day)] for day in sorted(set(days))]),
+    longer = (
         ("week", None),
         ("month", [["2026-03", 4]]),
         ("quarter", [["2026-Q1", 4]]),
         ("year", [["2026", 4]]),
-    ):
+    )
+    by_day = ("day", [[day, days.count(day)] for day in sorted(set(days))])
+    for step, expected in (by_day, *(longer if "/" in zone else ())):
         found = house.run("ask", f"placed by {step}", *args, env=where)
         assert found.code == 0, found.err
         assert expected is None or found.json["result"]["rows"] == expected

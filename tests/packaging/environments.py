@@ -40,6 +40,15 @@ class Use(NamedTuple):
 STRIPE: Final = Use(
     'preflights start "Use Stripe for payments" --accept --by Ada', "accepted, 100 %"
 )
+CALLS: Final = (
+    Use("preflights calls import support.jsonl", "40 calls added to 40 sessions"),
+    Use("preflights calls judge --from right.csv", "11 judgements recorded"),
+    Use(
+        "python model.py preflights regress --workflow calls --model small-2 --live",
+        "BLOCK: The change is worse",
+        code=1,
+    ),
+)
 BASE: Final = (
     Use("preflights --version", "preflights 0."),
     STRIPE,
@@ -48,14 +57,8 @@ BASE: Final = (
     Use('preflights start "Add OAuth login" --provider sim --seed 7', "against: ", code=3),
     Use("preflights check", ""),
     Use("preflights recall payments", "Stripe"),
-    Use("preflights calls import support.jsonl", "40 calls added to 40 sessions"),
+    *CALLS,
     Use("preflights calls show last", 'answer: {"intent": "refund"}'),
-    Use("preflights calls judge --from right.csv", "11 judgements recorded"),
-    Use(
-        "python model.py preflights regress --workflow calls --model small-2 --live",
-        "BLOCK: The change is worse",
-        code=1,
-    ),
     Use("preflights doctor", "ok    log"),
     Use("preflights audit verify", "hold"),
 )

@@ -98,7 +98,7 @@ def test_of_many_sessions_one_that_differs_is_found_wherever_it_lies(
 
 @pytest.mark.slow("fuzzing")
 def test_what_was_folded_is_what_the_log_folds_to(store: SqlStore) -> None:
-    recorded(store, goldens() * 3, first=1_000)
+    recorded(store, goldens(), first=1_000)
     assert found(store) == [], "sessions that are not folded yet are no damage"
     following(store).catch_up()
     assert found(store) == []

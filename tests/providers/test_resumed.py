@@ -123,7 +123,7 @@ def test_a_call_whose_program_was_killed_is_not_made_again_while_it_may_be_answe
 
 
 @pytest.mark.slow("whole runs")
-@pytest.mark.parametrize("lacking", ["jiter", "httpcore2", "sniffio"])
+@pytest.mark.parametrize("lacking", ["jiter", "httpcore2"])
 def test_nothing_is_recorded_where_the_package_of_a_provider_lacks_one_of_its_own(
     house: Project, api: FakeAPI, tmp_path: Path, lacking: str
 ) -> None:

