@@ -8,13 +8,13 @@ READY := $(VENV)/.ready
 SITE := build/site
 SBOM := build/sbom
 
-.PHONY: help demo test test-slow test-all test-part check style types format bench mutants pictures docs sbom freeze lock clean
+.PHONY: help ready demo test test-slow test-all test-part check style types format bench mutants pictures docs sbom freeze lock clean
 
 help:
 	@echo "make demo       a decision and its replay, a day of six workflows, and a coding agent"
 	@echo "make test       format, lint, types, import contracts, and all tests that are not slow"
 	@echo "make test-slow  the slow tests, and every property with more examples"
-	@echo "make test-all   both"
+	@echo "make test-all   both at once"
 	@echo "make test-part  a small part of the tests; with PYTHON=python3.13 under another interpreter, as all of these"
 	@echo "make bench      measures speed and writes docs/performance.md"
 	@echo "make mutants    puts 300 small errors into the kernel; its tests have to find nine of ten"
@@ -37,6 +37,8 @@ $(READY): pyproject.toml constraints.txt
 	fi
 	@touch $(READY)
 
+ready: $(READY)
+
 demo: $(READY)
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo.sh
 	@BIN="$(CURDIR)/$(BIN)" sh docs/demo-day.sh
@@ -47,23 +49,25 @@ demo: $(READY)
 PYTEST := env -u PYTHONDONTWRITEBYTECODE $(BIN)/python -m pytest
 WORKERS := -n auto --dist worksteal --assert=plain
 QUICK := -m "not slow and not live" --hypothesis-profile=few
+# Half of the time slow tests wait (for locks, kills, servers and browsers): twice as many as there are processors.
+WAITING := -n $$((2 * $$(nproc 2>/dev/null || echo 2)))
 # Another interpreter breaks what is close to the language and to SQLite: these rooms, and how commands run.
 PART := tests/kernel tests/words tests/runtime tests/store tests/test_laws.py tests/cli/test_accept.py tests/cli/test_today.py
 
 # mypy needs one core for half a minute, so the tests begin beside it; it speaks after them.
-test: $(READY) style
+# Both kinds in one run: what waits leaves its processor to what computes, and tests are collected once.
+test: CHOSEN = $(QUICK)
+test-all: CHOSEN = $(WAITING) -m "not live"
+test test-all: $(READY) style
 	@$(BIN)/mypy >$(VENV)/types.txt 2>&1 & types=$$!; trap "kill $$types 2>/dev/null" INT TERM; \
-	echo '$(PYTEST) $(WORKERS) $(QUICK)'; \
-	$(PYTEST) $(WORKERS) $(QUICK); tests=$$?; \
+	echo '$(PYTEST) $(WORKERS) $(CHOSEN)'; \
+	$(PYTEST) $(WORKERS) $(CHOSEN); tests=$$?; \
 	[ $$tests -ne 1 ] || $(PYTEST) --last-failed; \
 	wait $$types; types=$$?; echo "$(BIN)/mypy"; cat $(VENV)/types.txt; \
 	exit $$((tests || types))
 
-# Half of the time they wait (for locks, kills, servers and browsers): twice as many as there are processors.
 test-slow: $(READY)
-	$(PYTEST) $(WORKERS) -n $$((2 * $$(nproc 2>/dev/null || echo 2))) -m "(slow or hypothesis) and not live"
-
-test-all: test test-slow
+	$(PYTEST) $(WORKERS) $(WAITING) -m "(slow or hypothesis) and not live"
 
 test-part: $(READY)
 	$(PYTEST) $(WORKERS) $(QUICK) $(PART)
