@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from preflights_es.store.jsonl import HASH_LETTERS
 from tests.frozen.published import FOLDER, KINDS, Published
 from tests.frozen.shapes import LEFT_OUT
 
@@ -62,6 +63,8 @@ def _differs(
         return _touched(kind, f"{named} is new, and what was written before lacks it")
     if KINDS[kind].grows and _has_grown(was, is_):
         return _added(kind, f"{named} takes {is_[:SHOWN]}, more than before")
+    if len(was) == HASH_LETTERS and was.isalnum():
+        return _touched(kind, f"{named} was changed")
     return _touched(kind, f"{named} was {was[:SHOWN]} and is {is_[:SHOWN]}")
 
 

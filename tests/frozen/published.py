@@ -23,6 +23,7 @@ from preflights_es.surfaces.mcp_rounds import schema_in, schema_out
 from preflights_es.surfaces.mcp_server import list_offered_tools
 from preflights_es.use.results import AgentPrompt, SessionRow
 from preflights_es.words import signing
+from preflights_es.words.imports import WORKFLOW as IMPORTS
 from preflights_es.words.workflow import ANY, HEAD, STATUSES, TAIL, View, Workflow
 from tests.frozen.shapes import Shape, shape_of, shape_of_schema
 from tests.house.test_fields import events
@@ -35,6 +36,7 @@ FOLDER: Final = Path(__file__).parent
 OURS: Final = ("preflights_es.", "preflights_cli.")
 ROOMS: Final = ("preflights_es/use", "preflights_es/features", "cli/preflights_cli")
 """Where the classes lie that `--json` prints."""
+ON_PAGE: Final = "on docs/api.md alone"
 _FORMAT: Final = re.compile(r"[a-z-]+/\d")
 _CODE: Final = re.compile(r'\bcode="([a-z_]+)"')
 
@@ -71,7 +73,7 @@ def _event_shapes() -> Published:
 def our_workflows() -> list[Workflow[Any]]:
     """Those of our folder; other tests register workflows of other packages."""
     ours = (name for name, one in FEATURES.items() if one.workflow)
-    return [WORKFLOWS[name] for name in ours if not FEATURES.is_foreign(name)]
+    return [IMPORTS, *(WORKFLOWS[name] for name in ours if not FEATURES.is_foreign(name))]
 
 
 def _line_shapes() -> Published:
@@ -126,7 +128,7 @@ def _json_shapes() -> Published:
     kinds: dict[str, Any] = {**json_classes(), **views, "prompt/1": AgentPrompt}
     kinds["sessions/1"] = msgspec.defstruct("Rows", [("sessions", tuple[SessionRow, ...])])
     return {
-        shape: {place: f"{told}, as documented" for place, told in documented(shape).items()}
+        shape: {place: f"{told}, {ON_PAGE}" for place, told in documented(shape).items()}
         | (shape_of(kinds[shape], is_written=True) if shape in kinds else {})
         for shape in tables("docs/api.md")
         if _FORMAT.fullmatch(shape)
@@ -151,14 +153,14 @@ def _codes() -> Published:
     kinds = {errors.code_of(one): one for one in _ours_below(errors.PreflightsError)}
     sources = (path for room in ("preflights_es", "cli") for path in (ROOT / room).rglob("*.py"))
     said = {code for path in sources for code in _CODE.findall(path.read_text("utf-8"))}
-    said |= {code for row in tables("docs/api.md")["Codes"] for code in ticked(row["code"])}
+    told = {code for row in tables("docs/api.md")["Codes"] for code in ticked(row["code"])}
     exits = {name: code for name, code in vars(preflights_cli).items() if name.startswith("EXIT_")}
     return {
         "exit codes": {name: str(code) for name, code in exits.items()},
         "exit codes of errors": {
             code: str(_exit_code_of_error(kind.__new__(kind))) for code, kind in kinds.items()
         },
-        "codes": dict.fromkeys(said, "of an error, a warning or a refusal"),
+        "codes": {**dict.fromkeys(told, ON_PAGE), **dict.fromkeys(said, "in a source")},
         "statuses": {
             one.name: f"({' | '.join(sorted({*one.shown.statuses, *STATUSES}))})"
             for one in our_workflows()
