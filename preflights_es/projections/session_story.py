@@ -35,7 +35,7 @@ from preflights_es.kernel.events import (
     Signable,
 )
 from preflights_es.kernel.ids import DAY_LENGTH, iso
-from preflights_es.kernel.json import decode_plain_json
+from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.lead import (
     FellBack,
     LeadTaken,
@@ -440,7 +440,8 @@ def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> st
 def read_answer_value(answer: str) -> Any:
     """The object or list of an answer that is JSON, without what is empty; None of every other."""
     try:
-        said = decode_plain_json(answer.encode())
+        data = answer.encode()
+        said = None if is_too_deep(data) else decode_plain_json(data)
     except (ValueError, RecursionError):
         return None
     return without_empty(said) if isinstance(said, dict | list) else None
@@ -460,9 +461,10 @@ def list_call_sentences(read: Read) -> dict[int, str]:
     for call in list_told_calls(read):
         version = call.numbers.version
         if call.answered == version:  # of another program: its Input stands before the Decision
-            made = iso(call.numbers.at)[:16].replace("T", " ")
-            told[version - 1] = f"made {made}, {_sent_in_words(call)}"
-            told[version] = _answer_in_words(call)
+            at, sent = call.numbers.at, _sent_in_words(call)
+            is_made_then = at == read.stored[version - 1].recorded_at  # the source does not say
+            made = "" if is_made_then else f"made {iso(at)[:16].replace('T', ' ')}, "
+            told[version - 1], told[version] = f"{made}{sent}", _answer_in_words(call)
             continue
         told[version] = _sent_in_words(call)
         if call.answered is not None:

@@ -16,6 +16,7 @@ from preflights_es.projections.session_story import (
     SAID_MAX,
     list_call_sentences,
     list_told_calls,
+    read_answer_value,
     tell_session_story,
 )
 from preflights_es.projections.usage import Price
@@ -228,3 +229,9 @@ def test_events_of_calls_are_told_by_what_was_said() -> None:
     ]
     assert any(text.endswith('gpt-4o, "Where is my parcel?"') for text in told)
     assert not any("{" in text for text in told)
+
+
+def test_an_answer_that_nests_too_deep_is_read_as_text() -> None:
+    assert read_answer_value('{"a": [1, {"b": null}], "c": ""}') == {"a": [1, {}]}
+    assert read_answer_value("[" * 900 + "]" * 900) is None
+    assert read_answer_value('"a text"') is None
