@@ -152,14 +152,17 @@ NAMED_MAX: Final = 3  # decisions that one contradicts
 
 def one_by_one(app: Request, voice: Voice, proposed: Sequence[View]) -> int:
     """Show each proposal, and take the person's word on it; 130 where the person stops."""
-    asked = [one for one in proposed if shown_of(one.workflow).conversation]
-    what = f"{_count_proposals(asked)} of agents and scripts"
-    if not asked or not _person_confirms(f"\nLook at {what} now, one by one?"):
+    what = f"{_count_proposals(proposed)} of agents and scripts"
+    if not proposed or not _person_confirms(f"\nLook at {what} now, one by one?"):
         return 0
-    for number, one in enumerate(asked, 1):
-        voice.say(f"\n{number} of {len(asked)}:")
-        shown_of(one.workflow).describe(voice, one)
-        if dialogue.run_dialogue(app, voice, one) == EXIT_INTERRUPTED:
+    for number, one in enumerate(proposed, 1):
+        voice.say(f"\n{number} of {len(proposed)}:")
+        shown_by = shown_of(one.workflow)
+        shown_by.describe(voice, one)
+        if not shown_by.conversation:
+            if _person_confirms("Approve it?"):
+                _confirmed(app, one, None)
+        elif dialogue.run_dialogue(app, voice, one) == EXIT_INTERRUPTED:
             return EXIT_INTERRUPTED
     return 0
 

@@ -130,3 +130,19 @@ def test_a_person_confirms_proposals_one_by_one(house: Project) -> None:
         assert "Magic Link" in t.expect("Confirm 1 proposal")
         t.end()
         assert t.code() == 3
+
+
+def test_a_plan_is_read_and_approved_there(house: Project) -> None:
+    assert house.call("init", "--plans").code == 0
+    requirements = house.folder / ".preflights" / "requirements.md"
+    requirements.write_text(f"{requirements.read_text()}\nCustomers pay by invoice.\n")
+    house.call("plan", "project")
+    house.call("approve", "last")
+    with terminal(house, "inbox") as t:
+        t.expect("one by one")
+        t.type("y")
+        assert '"domains"' in t.expect("Approve it")
+        t.type("y")
+        assert t.code() == 0
+    (plan,) = house.call("artifacts", "--json").json["artifacts"]
+    assert plan["standing"] == "approved"
