@@ -197,8 +197,8 @@ def _short_values(parts: Parts) -> Iterator[str]:
     for place in sorted(parts.said.values()):
         yield _read_place_text(parts, place)[:DAY_MAX]
     for heading in parts.sections:
-        if len(text := parts.below(heading).strip()) <= DAY_MAX:
-            yield decode_record_text(text)
+        if len(text := decode_record_text(parts.below(heading)[:READ_MAX]).strip()) <= DAY_MAX:
+            yield text
 
 
 def _first_day(parts: Parts) -> str:

@@ -452,48 +452,23 @@ def chosen_of(parts: Parts) -> str:
     return _choice(parts, _section(parts, _SECTIONS["decision"]))[0]
 
 
-_SECTIONS: Final[Mapping[str, tuple[str, ...]]] = {
+_SECTIONS: Final[Mapping[str, str]] = {
     "context": (
-        "context and problem statement",
-        "context",
-        "problem statement",
-        "problem",
-        "background",
-        "issue",
-        "motivation",
-        "kontext und problemstellung",
-        "kontext",
-        "problemstellung",
-        "ausgangslage",
-        "hintergrund",
-        "summary",
+        "context and problem statement|context|problem statement|problem|background|issue"
+        "|motivation|kontext und problemstellung|kontext|problemstellung|ausgangslage"
+        "|hintergrund|summary"
     ),
     "decision": (
-        "decision outcome",
-        "decision",
-        "outcome",
-        "entscheidungsergebnis",
-        "entscheidung",
-        "ergebnis der entscheidung",
-        "beschluss",
-        "resolution",
-        "chosen option",
+        "decision outcome|decision|outcome|entscheidungsergebnis|entscheidung"
+        "|ergebnis der entscheidung|beschluss|resolution|chosen option"
     ),
     "options": (
-        "considered options",
-        "considered alternatives",
-        "options considered",
-        "options",
-        "alternatives considered",
-        "alternatives",
-        "positions",
-        "betrachtete optionen",
-        "betrachtete alternativen",
-        "erwogene optionen",
-        "alternativen",
-        "optionen",
+        "considered options|considered alternatives|options considered|options"
+        "|alternatives considered|alternatives|positions|betrachtete optionen"
+        "|betrachtete alternativen|erwogene optionen|alternativen|optionen"
     ),
 }
+"""Names of headings, those that say it surest first."""
 _CHOSEN = late_pattern(
     r"(?:we have |wir haben )?(?:chosen|selected|gewählte?|ausgewählte)"
     r"(?: (?:option|alternative|solution|lösung|variante))?\s*:\s*(?P<rest>.+)",
@@ -512,10 +487,10 @@ _LABEL = late_pattern(
 )
 
 
-def _section(parts: Parts, names: tuple[str, ...]) -> Heading | None:
+def _section(parts: Parts, names: str) -> Heading | None:
     """The first heading of these names, in the order of the names."""
     found = {heading.name.rstrip(" :"): heading for heading in reversed(parts.sections)}
-    return next((found[name] for name in names if name in found), None)
+    return next((found[name] for name in names.split("|") if name in found), None)
 
 
 def _paragraphs(parts: Parts, heading: Heading | None) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, get_args
 
 import msgspec
 
@@ -126,29 +126,10 @@ _SLUG = late_pattern(r"\b\d{8}(?:-[a-z0-9]+)+\b")
 _LINKS = late_pattern(r"!?\[([^\[\]]{0,500})\]\([^()\n]{0,500}\)")
 _REFERENCE = late_pattern(r"&#(3[3-9]|[4-9]\d|1[01]\d|12[0-6]);")  # of ASCII
 _MARKS = late_pattern(r"\*\*|__|~~|`|(?<!\w)[*_](?=\w)|(?<=\w)[*_](?!\w)")
-_NOTHING: Final = frozenset(
-    (
-        "",
-        "-",
-        "--",
-        "none",
-        "n/a",
-        "n.a.",
-        "null",
-        "~",
-        "[]",
-        "keine",
-        "nein",
-        "no",
-        "nothing",
-        "tbd",
-        "todo",
-        "?",
-        "xxx",
-        "not applicable",
-        "nichts",
-        "false",
-    )
+_NOTHING = late_pattern(
+    r"|-{1,2}|none|n/a|n\.a\.|null|~|\[\]|keine|nein|no|nothing|tbd|todo|\?|xxx|not applicable"
+    r"|nichts|false",
+    re.IGNORECASE,
 )
 
 
@@ -222,14 +203,7 @@ def parse_status_text(text: str) -> StatusSaid:
     )
 
 
-_RANKS: Final[Sequence[Status]] = (
-    "unknown",
-    "proposed",
-    "accepted",
-    "rejected",
-    "deprecated",
-    "superseded",
-)
+_RANKS: Final[Sequence[Status]] = get_args(Status)
 
 
 def _choose_status(
@@ -350,7 +324,7 @@ def reference(text: str) -> Reference | None:
     """The first record that a text names; None where it names none."""
     found = next(iter(references(text)), None)
     rest = one_line(text[:SAID_MAX]).strip(" .,;:\"'()*_")
-    if found is not None or rest.casefold() in _NOTHING:
+    if found is not None or _NOTHING.fullmatch(rest):
         return found
     return Reference(shortened(rest, TEXT_MAX))
 
@@ -403,29 +377,28 @@ _MONTHS: Final = """
     jan feb mar apr may jun jul aug sep oct nov dec
     jan feb mär apr mai jun jul aug sep okt nov dez
     """.split()  # noqa: SIM905  a table
-_ISO = late_pattern(r"(?<!\d)(\d{4})([-/.])(\d{1,2})\2(\d{1,2})(?!\d)")
-_DOTTED = late_pattern(r"(?<!\d)(\d{1,2})\. ?(\d{1,2})\. ?(\d{4})(?!\d)")
-_DAY_FIRST = late_pattern(
-    r"(?<!\d)(\d{1,2})(?:st|nd|rd|th|\.)?[ -]([^\W\d]{3})[^\W\d]*[.,]?[ -](\d{4})(?!\d)"
+_DAYS: Final = (
+    late_pattern(r"(?<!\d)(?P<y>\d{4})([-/.])(?P<m>\d{1,2})\2(?P<d>\d{1,2})(?!\d)"),
+    late_pattern(r"(?P<y>\d{4})年(?P<m>\d{1,2})月(?P<d>\d{1,2})日"),
+    late_pattern(r"(?<!\d)(?P<d>\d{1,2})\. ?(?P<m>\d{1,2})\. ?(?P<y>\d{4})(?!\d)"),
+    late_pattern(
+        r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?[ -](?P<m>[^\W\d]{3})[^\W\d]*[.,]?[ -]"
+        r"(?P<y>\d{4})(?!\d)"
+    ),
+    late_pattern(
+        r"\b(?P<m>[^\W\d]{3})[^\W\d]*\.? (?P<d>\d{1,2})(?:st|nd|rd|th)?,? (?P<y>\d{4})(?!\d)"
+    ),
+    late_pattern(r"(?<!\d)(?P<y>\d{4})[- ](?P<m>[^\W\d]{3})[^\W\d]*[- ](?P<d>\d{1,2})(?!\d)"),
 )
 _SLASHED = late_pattern(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\d/-])")
-_ISO_NAMED = late_pattern(r"(?<!\d)(\d{4})[- ]([^\W\d]{3})[^\W\d]*[- ](\d{1,2})(?!\d)")
-_MONTH_FIRST = late_pattern(r"\b([^\W\d]{3})[^\W\d]*\.? (\d{1,2})(?:st|nd|rd|th)?,? (\d{4})(?!\d)")
 
 
 def iso_date(text: str) -> str:
     """The day that a text names, ISO 8601; empty where it names none, or it could be two."""
     text = text[:SAID_MAX]
-    if found := _ISO.search(text):
-        return iso_day_or_empty(found[1], found[3], found[4])
-    if found := _DOTTED.search(text):
-        return iso_day_or_empty(found[3], found[2], found[1])
-    if found := _DAY_FIRST.search(text):
-        return iso_day_or_empty(found[3], _month(found[2]), found[1])
-    if found := _MONTH_FIRST.search(text):
-        return iso_day_or_empty(found[3], _month(found[1]), found[2])
-    if found := _ISO_NAMED.search(text):
-        return iso_day_or_empty(found[1], _month(found[2]), found[3])
+    for pattern in _DAYS:
+        if found := pattern.search(text):
+            return iso_day_or_empty(found["y"], _month(found["m"]), found["d"])
     if found := _SLASHED.search(text):
         either = {
             iso_day_or_empty(found[4], found[3], found[1]),
@@ -437,4 +410,6 @@ def iso_date(text: str) -> str:
 
 def _month(name: str) -> str:
     name = name.casefold()
+    if name.isdigit():
+        return name
     return str(_MONTHS.index(name) % 12 + 1) if name in _MONTHS else "0"
