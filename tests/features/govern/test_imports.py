@@ -227,6 +227,7 @@ MENTIONS = (
     ('"ghcr.io/features/mongodb:1"', "mongodb"),
     ('[dependencies]\npymongo = "*"\n', "pymongo"),
     ('"paths": {"db": ["node_modules/mongodb"]}', "mongodb"),
+    ("let c = mongodb::Client::new();", "mongodb"),
     ("find_package(mongocxx REQUIRED)", "mongocxx"),
     ("dependencies:\n  mongodb: ^1.0\n", "mongodb"),
     ("- name: pymongo\n  version: 4\n", "pymongo"),

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
-from preflights_es.records.record_names import ASCIIDOC, MARKDOWN
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -87,10 +86,13 @@ def is_of_others(path: str) -> bool:
     return bool(_OF_OTHERS.search(_casefold_path(path)))
 
 
+_PAGES: Final = (".md", ".markdown", ".adoc", ".asciidoc", ".rst")
+
+
 def is_loaded(path: str) -> bool:
     """Whether a program may load what a file names: no page does, no session, no others' work."""
     place = f"/{_casefold_path(path)}"
-    is_read = place.endswith((*MARKDOWN, *ASCIIDOC, ".rst")) or "/.sessions/" in place
+    is_read = place.endswith(_PAGES) or "/.sessions/" in place
     return not (is_read or _OF_OTHERS.search(place))
 
 
@@ -130,8 +132,11 @@ def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
             is_elsewhere = "." in parts[0] or name.startswith(("http", "node_modules"))
             forms |= {*parts} if is_elsewhere else {parts[-1]}
         found |= forms & near
-    dotted = (name for name in near - found if "." in name)
-    return found | {one for one in dotted if re.search(rf"(?<![\w.]){re.escape(one)}\.", folded)}
+    for name in near - found:  # a full name, as languages take it without an import
+        joint = r"(?:\.|::)" if "." in name else r"::"
+        if re.search(rf"(?<![\w.:]){re.escape(name)}{joint}\w", folded):
+            found.add(name)
+    return found
 
 
 def _casefold_path(path: str) -> str:
