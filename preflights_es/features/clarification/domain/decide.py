@@ -568,7 +568,7 @@ def _renumbered(
     state: ClarificationState, new: DecisionRenumbered | ReferenceRenumbered
 ) -> Decisions:
     """What follows where the record, or one that it names, has another number."""
-    done = state.standing.acknowledgement
+    done = state.standing.recorded
     refused = partial(ClarificationChangeRefused, change="renumbering")
     if isinstance(new, ReferenceRenumbered):
         is_named = new.uid in [one.uid for one in related_to(state)]

@@ -42,7 +42,6 @@ from preflights_es.features.clarification.domain.events import (
 )
 from preflights_es.features.clarification.domain.rules import OUR_FORM
 from preflights_es.features.clarification.domain.standing import (
-    Acknowledgement,
     renumbered,
     with_choices,
     with_kept,
@@ -81,7 +80,6 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import WRITERS, FellBack
 from preflights_es.words.decisions import OTHER, Rationale, RejectedAlternative, Speaker
 from preflights_es.words.questions import Answers
-from preflights_es.words.signing import made_with
 
 
 def evolve(state: ClarificationState, event: Event) -> ClarificationState:
@@ -261,7 +259,7 @@ def _after_question(
         state,
         turns=replace(state.turns, asked=asked, question=event.question),
         offer=replace(state.offer, patch=None, stopped=""),
-        standing=replace(state.standing, acknowledgement=None),
+        standing=replace(state.standing, acknowledgement=None, recorded=None),
     )
 
 
@@ -302,7 +300,7 @@ def _after_patch(state: ClarificationState, event: PatchProposed) -> Clarificati
         state,
         turns=replace(state.turns, question=None, provenance=_with_suggested(state, patch)),
         offer=offer,
-        standing=replace(state.standing, acknowledgement=None),
+        standing=replace(state.standing, acknowledgement=None, recorded=None),
     )
 
 
@@ -314,7 +312,7 @@ def _after_stop(state: ClarificationState, event: ClarificationStopped) -> Clari
         state,
         turns=replace(state.turns, question=None),
         offer=replace(state.offer, patch=None, stopped=event.reason, mark=mark),
-        standing=replace(state.standing, acknowledgement=None, keeps=keeps),
+        standing=replace(state.standing, acknowledgement=None, recorded=None, keeps=keeps),
     )
 
 
@@ -458,19 +456,10 @@ def _after_record(state: ClarificationState, event: DecisionRecorded) -> Clarifi
         standing = with_choices(standing, new.resolved)
     if event.status == "accepted" and offer.reach.paths:
         offer = replace(offer, reach=replace(offer.reach, by=new.actor.kind))
-    done = Acknowledgement(
-        new.at,
-        new.actor,
-        event.status,
-        kind=event.kind,
-        relayed_by=new.relayed_by,
-        evidence=new.evidence,
-        signed_with=made_with(new.signature),
-    )
     return replace(
         state,
         offer=offer,
-        standing=replace(standing, acknowledgement=done),
+        standing=replace(standing, acknowledgement=new, recorded=event),
         filed=replace(
             state.filed,
             number=event.number,

@@ -224,11 +224,11 @@ def _finish_last_patch(
 ) -> DecidedPatch:
     """The last patch as the session leaves it."""
     state = session.state
-    done = state.standing.acknowledgement
+    done, recorded = state.standing.acknowledgement, state.standing.recorded
     return replace(
         last,
         standing=_patch_standing(session),
-        kind=done.kind if done else last.kind,
+        kind=recorded.kind if recorded else last.kind,
         number=state.filed.number if done else None,
         recorded=trail.recorded,
         key=trail.key if done else UNSET,

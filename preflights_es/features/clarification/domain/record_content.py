@@ -19,13 +19,15 @@ from preflights_es.kernel.events import ACTOR_WORDS, ActorKind
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.words.decisions import Record, RecordField, ShownQuestion, Speaker, named_instead
 from preflights_es.words.questions import Option
+from preflights_es.words.signing import made_with
 
 
 def record_from_state(state: ClarificationState) -> Record:
     """What a document or a brief may say; `open` before an acknowledgement."""
-    done, rejected = state.standing.acknowledgement, state.standing.rejected
+    standing = state.standing
+    done, recorded, rejected = standing.acknowledgement, standing.recorded, standing.rejected
     by_person = is_accepted_by_person(state)
-    status = "superseded" if state.standing.superseded_by else done.status if done else "open"
+    status = "superseded" if standing.superseded_by else recorded.status if recorded else "open"
     return Record(
         uid=state.opened.uid,
         session_id="",
@@ -42,12 +44,12 @@ def record_from_state(state: ClarificationState) -> Record:
         category=_shown_name(state, category_of(state)),
         fields=_clarification_record_fields(state),
         missing=_open_questions(state),
-        **standing_relations(state.standing),
+        **standing_relations(standing),
         rationale=state.offer.rationale,
         considered=_considered(state),
         scope=state.offer.scope,
         reach=state.offer.reach,
-        signed_with=done.signed_with if done else "",
+        signed_with=made_with(done.signature) if done else "",
         shown=_collect_shown_questions(state),
         offered_by=_writer_and_model_names(state),
         language=language_of(state),

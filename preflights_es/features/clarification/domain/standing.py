@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.events import (
+    DecisionAcknowledged,
     DecisionKept,
     DecisionKeptBeside,
+    DecisionRecorded,
     ReferenceRenumbered,
 )
-from preflights_es.kernel.events import UNSEEN, Actor, Evidence, SessionAbandoned, SourceSession
+from preflights_es.kernel.events import SessionAbandoned, SourceSession
 from preflights_es.words.decisions import KeptDecision, Related, Resolution
-
-
-class Acknowledgement(msgspec.Struct, frozen=True):
-    """Who accepted what, and as which kind of document."""
-
-    at: int
-    actor: Actor
-    status: Literal["proposed", "accepted"]
-    kind: Literal["adr", "task"]
-    relayed_by: Actor | None = None
-    """The actor that passed on what this actor said."""
-    evidence: Evidence = UNSEEN
-    signed_with: str = ""
-    """The key that its signature names; empty without one."""
 
 
 class DecisionStanding(msgspec.Struct, frozen=True, gc=False):
     """What became of the proposal, and how it stands to other decisions."""
 
-    acknowledgement: Acknowledgement | None = None
+    acknowledgement: DecisionAcknowledged | None = None
+    """By which it was accepted or proposed."""
+    recorded: DecisionRecorded | None = None
+    """As what that counts."""
     rejected: SessionAbandoned | None = None
     """By which a proposal with a document was declined or abandoned."""
     keeps: DecisionKept | None = None

@@ -223,10 +223,8 @@ def response_of(state: ClarificationState) -> LLMResponse:
 
 def is_accepted_by_person(state: ClarificationState) -> bool:
     """Whether a person has accepted."""
-    return (
-        state.standing.acknowledgement is not None
-        and state.standing.acknowledgement.status == "accepted"
-    )
+    recorded = state.standing.recorded
+    return recorded is not None and recorded.status == "accepted"
 
 
 def related_to(state: ClarificationState) -> tuple[Related, ...]:

@@ -306,12 +306,8 @@ class ClarificationView(View, frozen=True, kw_only=True):
 
 def clarification_status(state: ClarificationState) -> str:
     """One word for where the clarification stands."""
-    if state.standing.acknowledgement is not None:
-        return (
-            "superseded"
-            if state.standing.superseded_by is not None
-            else state.standing.acknowledgement.status
-        )
+    if (recorded := state.standing.recorded) is not None:
+        return recorded.status if state.standing.superseded_by is None else "superseded"
     if state.offer.patch is not None:
         return "ready"
     if is_asking(state):
@@ -473,8 +469,8 @@ def provenance(state: ClarificationState) -> tuple[Provenance, ...]:
 
 def expected_record_kind(state: ClarificationState) -> rules.RecordKind:
     """What accepting led to, leads to, or would once the open question is answered."""
-    if state.standing.acknowledgement is not None:
-        return state.standing.acknowledgement.kind
+    if state.standing.recorded is not None:
+        return state.standing.recorded.kind
     found = state.found.category
     patch = state.offer.patch
     if patch is None and found is not None and not state.offer.stopped:
