@@ -36,8 +36,8 @@ _NO_RECORD = late_pattern(
     r"|(?:(?:adr|madr|dr|rfc)[-_ ]?)?(?:n{3,}|x{3,})(?:[-_ ].*)?",
     re.IGNORECASE,
 )
-_PAGES: Final = (
-    *("template", "vorlage", "index", "readme", "toc", "changelog", "contributing", "nnn", "xxx"),
+_PAGES: Final = frozenset(
+    {"template", "vorlage", "index", "readme", "toc", "changelog", "contributing", "nnn", "xxx"}
 )
 _DAY = late_pattern(r"(\d{4})-?(\d{2})-?(\d{2})(?!\d)", re.ASCII)
 _BEHIND_DAY = late_pattern(r"\d{4}-?\d{2}-?\d{2}[-_ ](\d{3,6})(?=[-_ ]|$)", re.ASCII)
