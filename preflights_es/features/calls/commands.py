@@ -208,10 +208,10 @@ def _say_call(voice: Voice, call: ShownCall) -> None:
     voice.say()
     voice.say(voice.dim(escaped_text(f"call {call.call}  {', '.join(filter(None, told))}")))
     for turn in call.turns:
-        _say_words(voice, turn.role, turn.words)
-    _say_words(voice, "answer", call.answer)
+        say_spoken_words(voice, turn.role, turn.words)
+    say_spoken_words(voice, "answer", call.answer)
     for tool in call.tools:
-        _say_words(voice, "calls", f"{tool.name} {tool.arguments}")
+        say_spoken_words(voice, "calls", f"{tool.name} {tool.arguments}")
     for what in call.left_out:
         voice.say(f"  left out, {escaped_text(what)}")
     if call.ended:
@@ -224,7 +224,7 @@ def _tokens(call: ShownCall) -> str:
     return f"{call.input_tokens:,} -> {call.output_tokens:,} tokens"
 
 
-def _say_words(voice: Voice, who: str, words: str) -> None:
+def say_spoken_words(voice: Voice, who: str, words: str) -> None:
     if not words:
         return
     first, *rest = shown_lines(words).split("\n")

@@ -19,9 +19,10 @@ from preflights_es.features.calls.blind_pairs import (
     mark_differing_words,
     words_shown,
 )
+from preflights_es.features.calls.commands import say_spoken_words
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import count_in_words, escaped_text, shown_lines
+from preflights_es.kernel.text import count_in_words
 from preflights_es.use.request import Request
 
 TURNS_SHOWN: Final = 4  # of a question, the last ones
@@ -125,10 +126,7 @@ def _say_pair(voice: Voice, shown: BlindPair, number: int, of: int) -> None:
         hidden = count_in_words(len(turns) - TURNS_SHOWN, "earlier turn")
         voice.say(voice.dim(f"  ({hidden} left out)"))
     for role, words in turns[-TURNS_SHOWN:]:
-        first, *rest = shown_lines(words).split("\n")
-        voice.say(f"  {voice.bold(escaped_text(role))}: {first}")
-        for line in rest:
-            voice.say(f"    {line}")
+        say_spoken_words(voice, role, words)
     voice.say()
     width = min(shutil.get_terminal_size().columns, WIDTH_MAX)
     for line in draw_side_by_side(words_shown(shown.left), words_shown(shown.right), width):
