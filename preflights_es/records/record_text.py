@@ -28,6 +28,7 @@ _SIGNS = late_pattern(
     rb"^(?:(?P<heading>={1,6})(?=[ \t])|:(?=[\w-]+:[ \t])|(?P<term>[A-Za-z][\w -]*)::(?=[ \t]))",
     re.MULTILINE,
 )
+_SIDEBAR = late_pattern(rb"^\.([A-Za-z][\w ]*)\n(\*{4,})$", re.MULTILINE)  # with a title
 _LINK = late_pattern(r"\[([^\]]*)\]\(([^)]*)\)")
 
 
@@ -38,7 +39,8 @@ def is_asciidoc(text: bytes) -> bool:
 
 def as_markdown(text: bytes) -> bytes:
     """The text with the signs of Markdown, and blanks for code and comments."""
-    return _SIGNS.sub(_sign, _BLOCK.sub(blanks, text))
+    text = _SIGNS.sub(_sign, _BLOCK.sub(blanks, text))
+    return _SIDEBAR.sub(lambda found: found[1] + b" \n" + b"-" * len(found[2]), text)
 
 
 def as_asciidoc(line: str) -> str:
