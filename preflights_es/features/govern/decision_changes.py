@@ -280,7 +280,7 @@ class DecisionChange(NamedTuple):
     what: str
     """In words, behind its name."""
     was_decided: bool
-    """Whether the base has decided it; else it is new."""
+    """Whether the base has decided it, or what it alone says that it replaces; else it is new."""
     is_signed: bool
     """Whether a signer of the base signed what does it, as far as signatures are asked for."""
 
@@ -310,24 +310,28 @@ def decision_changes(
     titles = {
         one.path or one.title for row in signed for one in list_superseded(row) if not one.uid
     }
+    found = [*_of_records(base, records, titles, is_edited)]
     for was in before.values():
+        path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
         if what := _describe_decision_change(was, own.get(was.uid)):
-            path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced
-            yield DecisionChange(was, path, what, was_decided=True, is_signed=is_proven)
+            found.append(DecisionChange(was, path, what, was_decided=True, is_signed=is_proven))
         elif own[was.uid].number != was.number:
             what = f"is called {own[was.uid].name} now"
-            yield DecisionChange(
-                was, base.sessions[was.session_id].path, what, was_decided=True, is_signed=True
-            )
+            found.append(DecisionChange(was, path, what, was_decided=True, is_signed=True))
+    yield from found
+    told = {said for one in found for said in (one.row.uid, one.row.title)}
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
-            older = ", ".join(_name_related_decision(one) for one in list_superseded(row))
-            what = f"is decided in this change{f', and replaces {older}' if older else ''}"
+            older = list_superseded(row)
+            names = ", ".join(map(_name_related_decision, older))
             yield DecisionChange(
-                row, path, what, was_decided=False, is_signed=is_signed(row.session_id)
+                row,
+                path,
+                f"is decided in this change{f', and replaces {names}' if names else ''}",
+                was_decided=any(told.isdisjoint((one.uid or one.path, one.title)) for one in older),
+                is_signed=is_signed(row.session_id),
             )
-    yield from _of_records(base, records, titles, is_edited)
 
 
 def _name_related_decision(one: Related) -> str:

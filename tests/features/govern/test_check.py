@@ -121,6 +121,8 @@ def test_a_new_decision_replaces_one_whose_session_does_not_say_so_yet(
     commit(shop)
     code, found, _ = checked(clone(shop, tmp_path), "--base", "HEAD~1")
     assert (code, "denied" in found) == (0, False), found
+    (one,) = found["decision-changed"]
+    assert (one["level"], "replaces ADR-0001" in one["message"]) == ("warning", True)
 
 
 @pytest.mark.parametrize(
