@@ -78,7 +78,7 @@ def test_a_field_of_its_own_is_compared_however_many_others_have_the_same_catego
 
     first = asked("Message bus", "Kafka")
     log.accept(first, by="Ada")
-    for n in range(60):
+    for n in range(MOVED_MAX + 2):
         log.accept(asked(f"Matter {n}", "Kafka"), by="Ada")
     request = log.request()
     (other,) = findings(request, request.sessions.load(asked("Message bus", "NATS")))
