@@ -222,9 +222,13 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
         error.show()
         return error.exit_code
     context = error.ctx if isinstance(error, click.UsageError) else None
-    command = next((a for a in arguments if a in commands()), "")
+    command = ""
+    for word in arguments:
+        longer = f"{command} {word}".lstrip()
+        command = longer if longer in commands() else command
     path = context.command_path if context else f"preflights {command}".rstrip()
     words = _misplaced(error) or one_line(error.format_message())
+    words = words.replace("a valid integer range", "a valid integer")  # click's name of the type
     message = shortened(escaped_text(words), MESSAGE_MAX).removesuffix(".")
     click.echo(folded_for(sys.stderr, f"preflights: {message} (see `{path} --help`)"), err=True)
     return error.exit_code
