@@ -199,8 +199,7 @@ def _sum_up(calls: Sequence[ProviderCall], prices: Sequence[Price]) -> str:
     )
     if read or wrote:
         parts.append(f"{sum(read):,} -> {sum(wrote):,} tokens")
-    if costs := call_costs(calls, prices):
-        parts.append(costs_in_words(costs))
+        parts.append(costs_in_words(call_costs(calls, prices)) or "cost unknown")
     if took := [one.latency_ms for one in calls if one.latency_ms is not None]:
         parts.append(span(sum(took) / 1_000))
     return ", ".join(parts)
@@ -245,7 +244,7 @@ def _tell_people(events: Sequence[Event | None]) -> Iterator[str]:
         told = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
         yield f"{who} {', '.join(told[:-1])}{' and ' if told[1:] else ''}{told[-1]}"
     if refused:
-        yield "one Input was refused" if refused == 1 else f"{refused:,} Inputs were refused"
+        yield "one attempt was refused" if refused == 1 else f"{refused:,} attempts were refused"
     for event in events:
         if isinstance(event, InputQuarantined):
             why = f" raised {_said(event.error)}" if event.error else " failed"

@@ -76,7 +76,7 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "a_note_that_no_model_could_read_is_filed_by_hand",
             (
                 "The model was asked twice; both answers were not valid JSON; the step ended "
-                "without a result; Ada Lovelace filed an item. 2 calls, 868 -> 56 tokens, 4 s."
+                "without a result; Ada Lovelace filed an item. 2 calls, 868 -> 56 tokens, cost unknown, 4 s."
             ),
         ),
         (
@@ -84,21 +84,21 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "a_model_is_asked_once_more",
             (
                 "The model was asked twice; one answer was not valid JSON; one answer was used. "
-                "2 calls, 1,315 -> 65 tokens, 4 s."
+                "2 calls, 1,315 -> 65 tokens, cost unknown, 4 s."
             ),
         ),
         ("planning", "the_rules_plan_a_day", "No model was asked."),
         (
             "recall",
             "superseded_decisions_are_asked_for",
-            "No model was asked; one Input was refused.",
+            "No model was asked; one attempt was refused.",
         ),
         (
             "calls",
             "a_conversation_of_each_dialect",
             (
                 "A program asked a model 5 times; one call failed; one answer was not whole. "
-                "5 calls, 9 -> 2 tokens."
+                "5 calls, 9 -> 2 tokens, cost unknown."
             ),
         ),
     ],
