@@ -34,7 +34,7 @@ HAPPENED: Final[Mapping[str, str]] = {
     "calls": "a model was asked",
     "retries": "a model was asked again",
     "failed": "a call of a model failed",
-    "rejected": "an answer was refused",
+    "rejected": "a model's answer was refused",
     "fallbacks": "the rules took over",
     "late": "an answer came too late",
     WAITS: "something waits for me",
