@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from preflights_es.kernel.ids import iso
+
 _PLAIN: Final = {
     "artifact.due": "document due",
     "artifact.removed": "document removed",
@@ -50,8 +52,11 @@ def pointer_in_words(pointer: str) -> str:
 
 
 def value_of_pointer(pointer: str, value: Any) -> Any:
-    """The value that stands there; a name of a closed list as its words."""
-    is_name = isinstance(value, str) and pointer.rpartition("/")[2] in CLOSED
+    """The value that stands there; a name of a closed list as its words, microseconds as a time."""
+    field = pointer.rpartition("/")[2]
+    if isinstance(value, int) and field.endswith("_at"):
+        return iso(value)
+    is_name = isinstance(value, str) and field in CLOSED
     return value.replace("_", " ") if is_name else value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from preflights_es.runtime.features import WORKFLOWS
-from preflights_es.words.event_names import event_in_words, pointer_in_words
+from preflights_es.words.event_names import event_in_words, pointer_in_words, value_of_pointer
 from tests.each import each
 
 
@@ -49,3 +49,16 @@ def test_no_two_events_of_a_workflow_share_a_name() -> None:
 )
 def test_the_place_of_a_value_is_said_in_words(pointer: str, words: str) -> None:
     assert pointer_in_words(pointer) == words
+
+
+@each(
+    ("pointer", "value", "words"),
+    [
+        ("/view/status", "needs_answers", "needs answers"),
+        ("/made_at", 1_791_450_420_000_000, "2026-10-08T09:07:00.000000Z"),
+        ("/made_at", None, None),
+        ("/calls", 2, 2),
+    ],
+)
+def test_a_value_is_shown_as_people_read_it(pointer: str, value: object, words: object) -> None:
+    assert value_of_pointer(pointer, value) == words
