@@ -55,7 +55,7 @@ def test_calls_and_cost_are_said_before_a_model_is_asked(
     done = house.call("regress", *CHANGE, "--live", "--json", env=here)
     assert done.code == 6, done.err
     assert "asking models for 1 session: at most " in done.err
-    assert "cost -" in done.err
+    assert "cost unknown" in done.err
     (case,) = done.json["cases"]
     assert (case["outcome"], case["live_calls"]) == ("same", len(api.requests) - paid)
     assert done.json["live_calls"] == case["live_calls"] == 4, "two of each side"

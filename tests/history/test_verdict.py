@@ -486,10 +486,10 @@ def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:
 
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
     assert describe_power(300, 0.05) == (
-        "300 sessions, at best enough to show a loss of 1.7 points and to exclude one of 1;"
+        "300 sessions can at best show a loss of 1.7 points, or rule out one of 1;"
         " the margin is 5 points"
     )
-    assert describe_power(3, 0.05).startswith("3 sessions, at best enough to show no loss and")
+    assert describe_power(3, 0.05).startswith("3 sessions can at best show no loss, or rule out")
 
 
 def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:

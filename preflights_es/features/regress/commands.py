@@ -233,10 +233,10 @@ def say_or_confirm_calls(voice: Voice, told: Announced) -> None:
 
 def announced(told: Announced) -> str:
     """What models will be asked, in words."""
-    cost = "-" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
+    cost = "unknown" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
     sessions = count_in_words(told.sessions, "session")
     calls = count_in_words(told.calls, "call")
-    retried = ", once more each that brings nothing" if told.power else ""
+    retried = ", each once more where no answer comes" if told.power else ""
     anew = "; no answer of an earlier run is kept: all are asked anew" if told.is_anew else ""
     return f"asking models for {sessions}: at most {calls} in all{retried}, cost {cost}{anew}"
 

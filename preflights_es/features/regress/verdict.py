@@ -408,8 +408,8 @@ def describe_power(pairs: int, margin: float) -> str:
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
     can_show = f"a loss of {_points(shown)} points" if shown < 1.0 else "no loss"
     return (
-        f"{count_in_words(pairs, 'session')}, at best enough to show {can_show} and to exclude one"
-        f" of {_points(excluded)}; the margin is {_points(margin)} points"
+        f"{count_in_words(pairs, 'session')} can at best show {can_show}, or rule out one of"
+        f" {_points(excluded)}; the margin is {_points(margin)} points"
     )
 
 
