@@ -52,6 +52,7 @@ ADVICE: Final[dict[str, str]] = {
     "person_chooses": ": name the person by --by, or leave the choice out",
     "nothing_waits": ": `preflights inbox` lists what waits; `preflights approve` is for plans",
     "not_accepted_yet": " (`preflights accept {session}`)",
+    "nothing_selected": ": `preflights sessions --all --all-workflows` lists what there is",
     "nothing_matches": ": `preflights decisions` lists what is decided here",
     "other_database": ": name it by --on",
     "other_session_missing": ": export both together (`preflights admin export --all`)",

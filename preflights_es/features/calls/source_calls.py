@@ -133,7 +133,7 @@ def find_value_places(pointers: Mapping[str, str], form: SourceForm) -> Places:
             raise Refused(f"say where the {name} stands: --{name} /PTR", name=name)
     for pointer in pointers.values():
         if pointer and not pointer.startswith("/"):
-            raise Refused(f"{pointer!r} is no JSON Pointer: it begins with /", pointer=pointer)
+            raise Refused(f"{pointer!r} is no JSON Pointer: write /{pointer}", pointer=pointer)
     return {name: [pointer] for name, pointer in pointers.items()}
 
 

@@ -147,7 +147,7 @@ def test_an_answer_is_bytes_or_json_or_words(response: Any, content_type: str, t
     ("pointers", "message"),
     [
         ({"request": "/q"}, "say where the response stands: --response /PTR"),
-        ({"request": "q", "response": "/a"}, "'q' is no JSON Pointer: it begins with /"),
+        ({"request": "q", "response": "/a"}, "'q' is no JSON Pointer: write /q"),
     ],
 )
 def test_a_wrong_pointer_is_refused(pointers: dict[str, str], message: str) -> None:
