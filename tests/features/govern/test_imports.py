@@ -228,6 +228,8 @@ MENTIONS = (
     ('[dependencies]\npymongo = "*"\n', "pymongo"),
     ('"paths": {"db": ["node_modules/mongodb"]}', "mongodb"),
     ("let c = mongodb::Client::new();", "mongodb"),
+    ("$c = new \\MongoDB\\Client();", "mongodb"),
+    ('print("mongodb\\n")', ""),
     ("find_package(mongocxx REQUIRED)", "mongocxx"),
     ("dependencies:\n  mongodb: ^1.0\n", "mongodb"),
     ("- name: pymongo\n  version: 4\n", "pymongo"),

@@ -133,8 +133,8 @@ def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
             forms |= {*parts} if is_elsewhere else {parts[-1]}
         found |= forms & near
     for name in near - found:  # a full name, as languages take it without an import
-        joint = r"(?:\.|::)" if "." in name else r"::"
-        if re.search(rf"(?<![\w.:]){re.escape(name)}{joint}\w", folded):
+        whole, dot = re.escape(name), r"\.|" if "." in name else ""
+        if re.search(rf"(?<![\w.:]){whole}(?:{dot}::)\w|\\{whole}\\\w", folded):
             found.add(name)
     return found
 
