@@ -15,7 +15,7 @@ from preflights_es.records.session_files import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
 from tests.cli.program import Project
 from tests.features.govern.forged import EVE, behind, rewritten
-from tests.features.govern.test_check import checked
+from tests.features.govern.test_check import checked, write
 
 BASKETS: Final = (
     *("Store baskets in a database", "db_type=PostgreSQL"),
@@ -37,12 +37,6 @@ def team(house: Project) -> Project:
     committed(house)
     house.git("branch", "base")
     return house
-
-
-def write(team: Project, name: str, text: str) -> None:
-    file = team.folder / name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    file.write_text(text)
 
 
 def found_in(team: Project) -> tuple[int, dict[str, list[Any]]]:
