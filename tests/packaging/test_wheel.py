@@ -77,6 +77,8 @@ def test_everything_the_program_reads_is_inside(wheel: Path) -> None:
         f"preflights_es-{__version__}.dist-info",
     }
     assert "preflights_es/store/migrations/__init__.py" not in names, "it would hide the library"
+    assert f"preflights_es-{__version__}.dist-info/licenses/LICENSE" in names
+    assert "preflights_es/py.typed" in names
 
 
 def test_a_session_and_its_replay_run_away_from_the_checkout(
