@@ -89,7 +89,7 @@ format: $(READY)
 
 bench: $(READY)
 	$(BIN)/python -m tests.benchmarks
-	$(BIN)/python docs/compare_regression.py $(VENV)/compared --sessions 20 --each 1 --rounds 1 --dry-run
+	$(BIN)/python docs/compare/run.py $(VENV)/compared --sessions 20 --each 1 --rounds 1 --calls 20 --dry-run
 
 mutants: $(READY)
 	$(BIN)/python -m tests.house.mutants

@@ -137,7 +137,7 @@ def figures() -> list[Figure]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         run(["git", "init", "--quiet", "--template="], cwd=folder, check=True)
-        with _served(SERVER) as url, _served(PROXY, url) as bare:
+        with served_code(SERVER) as url, served_code(PROXY, url) as bare:
             found = [
                 _added(folder, url, bare, kind=kind, at_once=at_once)
                 for kind in ("call", "stream")
@@ -147,7 +147,7 @@ def figures() -> list[Figure]:
 
 
 @contextmanager
-def _served(code: str, *args: str) -> Iterator[str]:
+def served_code(code: str, *args: str) -> Iterator[str]:
     """The address of a server in a process of its own."""
     with Popen([sys.executable, "-c", code + SERVE, *args], stdout=PIPE, text=True) as process:
         assert process.stdout is not None

@@ -9,6 +9,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
 
+from environments import HERE
+
 from preflights_es.kernel.ports import Stored
 from preflights_es.store import jsonl, stored_events
 from tests.benchmarks import floor_led, replaying
@@ -16,24 +18,18 @@ from tests.benchmarks import floor_led, replaying
 Session = tuple[Stored, ...]
 Event = dict[str, Any]
 
-PEERS: Final = Path(__file__).resolve().parent
 REQUESTED: Final = "completion.requested.v1"
 RECEIVED: Final = "completion.received.v1"
 CHECKING: Final = [1, 2]
 """Flags of a history by which Temporal compares ids and types too; today's workers set them."""
+QUEUE: Final = {"name": "sessions"}
 PATCHES: Final = 2  # after which the session of the benchmark is done
 
 
-def recorded(file: Path, sessions: int) -> list[Session]:
-    """The benchmark's sessions that a model led; kept in a file, for the next run."""
-    if not file.exists():
-        file.write_bytes(b"\n".join(replaying.led_lines(sessions)) + b"\n")
-    lines = file.read_bytes().splitlines()
-    made = [
-        tuple(one)
-        for one in stored_events.group_events_by_session(jsonl.stored(lines, file.name)).values()
-    ]
-    return made[:sessions]
+def recorded(sessions: int) -> list[Session]:
+    """The benchmark's sessions that a model led."""
+    stored = jsonl.stored(replaying.led_lines(sessions), "recorded")
+    return [tuple(one) for one in stored_events.group_events_by_session(stored).values()]
 
 
 def lines_of(sessions: Iterable[Session]) -> list[bytes]:
@@ -48,7 +44,7 @@ def write(folder: Path, lines: list[bytes], golden: Sequence[Session]) -> None:
         golden: the sessions before anything was planted: their responses are expected.
     """
     folder.mkdir(exist_ok=True)
-    (folder / "sessions.jsonl").write_bytes(b"\n".join(lines) + b"\n")
+    (folder / "sessions.jsonl").write_bytes(jsonl.FIRST + b"\n".join(lines) + b"\n")
     sessions: dict[str, list[Event]] = {}
     for line in lines:
         event = json.loads(line)
@@ -97,8 +93,8 @@ def calls(sessions: dict[str, list[Event]], expected: dict[str, list[str]]) -> d
 def promptfoo(made: list[dict[str, Any]]) -> dict[str, Any]:
     """A configuration with a test for each call."""
     return {
-        "prompts": [f"file://{PEERS / 'promptfoo_prompt.js'}"],
-        "providers": [f"file://{PEERS / 'promptfoo_recorded.js'}"],
+        "prompts": [f"file://{HERE / 'promptfoo_prompt.js'}"],
+        "providers": [f"file://{HERE / 'promptfoo_recorded.js'}"],
         "tests": [
             {
                 "description": call["session"],
@@ -114,113 +110,89 @@ def promptfoo(made: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def history(events: list[Event]) -> Iterator[Event]:
-    """A session as Temporal's server would have recorded it."""
+    """A session as Temporal's server would have recorded it: without what is decided inside."""
     first, *rest = events
-    made = _History(events[0]["session_id"])
-    yield made.started([first["type"], first["data"]])
+    made = _History()
+    scheduled = asked = patches = 0
+    yield made.event(
+        "WORKFLOW_EXECUTION_STARTED",
+        workflowType={"name": "Session"},
+        taskQueue=QUEUE,
+        input=_payloads(first["type"], first["data"]),
+        originalExecutionRunId=first["session_id"],
+        firstExecutionRunId=first["session_id"],
+        workflowTaskTimeout="10s",
+        attempt=1,
+    )
     yield from made.task()
-    scheduled = patches = 0
     for event in rest:
-        match event["type"]:
-            case tag if tag == REQUESTED:
-                scheduled = made.number + 1
-                yield made.scheduled(event["data"])
-            case tag if tag == RECEIVED:
-                yield from made.completed(scheduled, event["data"]["text"])
-                yield from made.task()
-            case tag if "answers_" in tag:
-                yield made.signaled([event["type"], event["data"]])
-                yield from made.task()
-            case tag if tag.endswith("patch_proposed.v1"):
-                patches += 1
-                if patches == PATCHES:
-                    yield made.ended(event["data"])
-            case _:
-                pass  # what is decided inside a workflow is in no history
+        tag, data = event["type"], event["data"]
+        if tag == REQUESTED:
+            scheduled, asked = made.number + 1, asked + 1
+            yield made.event(
+                "ACTIVITY_TASK_SCHEDULED",
+                activityId=str(asked),
+                activityType={"name": data["contract"]},
+                taskQueue=QUEUE,
+                input=_payloads(data),
+                startToCloseTimeout="60s",
+                workflowTaskCompletedEventId=str(made.number),
+            )
+        elif tag == RECEIVED:
+            yield made.event("ACTIVITY_TASK_STARTED", scheduledEventId=str(scheduled), attempt=1)
+            yield made.event(
+                "ACTIVITY_TASK_COMPLETED",
+                scheduledEventId=str(scheduled),
+                startedEventId=str(made.number),
+                result=_payloads(data["text"]),
+            )
+            yield from made.task()
+        elif "answers_" in tag:
+            yield made.event(
+                "WORKFLOW_EXECUTION_SIGNALED", signalName="heard", input=_payloads(tag, data)
+            )
+            yield from made.task()
+        elif tag.endswith("patch_proposed.v1"):
+            patches += 1
+            if patches == PATCHES:
+                yield made.event(
+                    "WORKFLOW_EXECUTION_COMPLETED",
+                    result=_payloads(data),
+                    workflowTaskCompletedEventId=str(made.number),
+                )
 
 
 class _History:
-    """Numbers events, and knows their attributes."""
+    """Numbers events, and names their attributes."""
 
-    def __init__(self, name: str) -> None:
-        self.name, self.number, self._activities = name, 0, 0
+    def __init__(self) -> None:
+        self.number = 0
 
-    def _event(self, kind: str, **attributes: Any) -> Event:
+    def event(self, kind: str, **attributes: Any) -> Event:
         self.number += 1
-        words = kind.split("_")
-        key = words[0].lower() + "".join(word.capitalize() for word in words[1:])
+        key = kind.title().replace("_", "")
         return {
             "eventId": str(self.number),
             "eventTime": "2026-01-12T09:30:00Z",
             "eventType": f"EVENT_TYPE_{kind}",
-            f"{key}EventAttributes": attributes,
+            f"{key[0].lower()}{key[1:]}EventAttributes": attributes,
         }
-
-    def started(self, arguments: list[Any]) -> Event:
-        return self._event(
-            "WORKFLOW_EXECUTION_STARTED",
-            workflowType={"name": "Session"},
-            taskQueue={"name": "sessions"},
-            input=_payloads(arguments),
-            originalExecutionRunId=self.name,
-            firstExecutionRunId=self.name,
-            workflowTaskTimeout="10s",
-            attempt=1,
-        )
 
     def task(self) -> Iterator[Event]:
         """A task of the workflow: what comes next was decided in it."""
-        yield self._event("WORKFLOW_TASK_SCHEDULED", taskQueue={"name": "sessions"}, attempt=1)
-        yield self._event("WORKFLOW_TASK_STARTED", scheduledEventId=str(self.number))
-        yield self._event(
+        yield self.event("WORKFLOW_TASK_SCHEDULED", taskQueue=QUEUE, attempt=1)
+        yield self.event("WORKFLOW_TASK_STARTED", scheduledEventId=str(self.number))
+        yield self.event(
             "WORKFLOW_TASK_COMPLETED",
             scheduledEventId=str(self.number - 1),
             startedEventId=str(self.number),
             sdkMetadata={"coreUsedFlags": CHECKING},
         )
 
-    def scheduled(self, request: Event) -> Event:
-        self._activities += 1
-        return self._event(
-            "ACTIVITY_TASK_SCHEDULED",
-            activityId=str(self._activities),
-            activityType={"name": request["contract"]},
-            taskQueue={"name": "sessions"},
-            input=_payloads([request]),
-            startToCloseTimeout="60s",
-            workflowTaskCompletedEventId=str(self.number - 1),
-        )
 
-    def completed(self, scheduled: int, text: str) -> Iterator[Event]:
-        yield self._event("ACTIVITY_TASK_STARTED", scheduledEventId=str(scheduled), attempt=1)
-        yield self._event(
-            "ACTIVITY_TASK_COMPLETED",
-            scheduledEventId=str(scheduled),
-            startedEventId=str(self.number),
-            result=_payloads([text]),
-        )
+def _payloads(*values: Any) -> Event:
+    def encoded(text: str) -> str:
+        return base64.b64encode(text.encode()).decode()
 
-    def signaled(self, arguments: list[Any]) -> Event:
-        return self._event(
-            "WORKFLOW_EXECUTION_SIGNALED", signalName="heard", input=_payloads(arguments)
-        )
-
-    def ended(self, result: Any) -> Event:
-        return self._event(
-            "WORKFLOW_EXECUTION_COMPLETED",
-            result=_payloads([result]),
-            workflowTaskCompletedEventId=str(self.number),
-        )
-
-
-def _payloads(values: list[Any]) -> Event:
-    encoding = base64.b64encode(b"json/plain").decode()
-    return {
-        "payloads": [
-            {
-                "metadata": {"encoding": encoding},
-                "data": base64.b64encode(json.dumps(value).encode()).decode(),
-            }
-            for value in values
-        ]
-    }
+    kind = {"encoding": encoded("json/plain")}
+    return {"payloads": [{"metadata": kind, "data": encoded(json.dumps(v))} for v in values]}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from exports import RECEIVED, REQUESTED, Session, lines_of
 from msgspec.structs import replace
-from peers.exports import RECEIVED, REQUESTED, Session, lines_of
 
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from tests.features.regress.sessions import Events, Payload, chained, edited, place
