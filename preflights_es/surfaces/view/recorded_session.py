@@ -49,6 +49,7 @@ CARDS: Final = 10  # on a page: of 100 events, it stays below 64 KB
 MESSAGES: Final = 50  # of a call, the last ones
 TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
 LINES: Final = 200  # of a difference that is marked line by line
+LINES_AROUND: Final = 3  # lines that are the same, before and behind one that differs
 AROUND: Final = 400  # characters around a difference
 VALUE_SHOWN: Final = 1_000  # characters of a value whose parts are shown
 CHANGES: Final = 30  # of what an event changed, and differences of a replay
@@ -233,8 +234,17 @@ def _mark_lines(a: str, b: str) -> tuple[tuple[tuple[str, bool], ...], ...]:
     marked: tuple[list[tuple[str, bool]], ...] = ([], [])
     for tag, *at in SequenceMatcher(None, *lines, autojunk=False).get_opcodes():
         for n, (first, end) in enumerate((at[:2], at[2:])):
-            marked[n].append(("".join(lines[n][first:end]), tag != "equal"))
+            some = lines[n][first:end]
+            marked[n].append(("".join(some if tag != "equal" else _fold(some)), tag != "equal"))
     return tuple(tuple(part for part in side if part[0]) for side in marked)
+
+
+def _fold(lines: list[str]) -> list[str]:
+    """Equal lines, without those in the middle of many."""
+    if (left_out := len(lines) - 2 * LINES_AROUND) < LINES_AROUND:
+        return lines
+    note = f"… {left_out:,} lines are the same …\n"
+    return [*lines[:LINES_AROUND], note, *lines[-LINES_AROUND:]]
 
 
 def _common(a: str, b: str) -> int:
