@@ -324,7 +324,7 @@ def test_what_a_person_saw_is_shown_with_what_they_chose_and_accepted(of_file: O
 def test_a_conversation_of_another_program_is_read_without_its_json(of_file: OpenFile) -> None:
     events = golden("a_conversation_of_each_dialect", "calls")[0]
     page = words(cards_of(of_file(events).text(path(events))))
-    assert "gpt-4o openai Sent: 1 message user Where is my parcel?" in page
+    assert "gpt-4o openai, 2026-09-21 14:13 UTC Sent: 1 message user Where is my parcel?" in page
     assert "Sent: 2 new messages, behind 1 of the call before assistant new Tomorrow." in page
     assert "Not used: status 529; no answer; overloaded" in page
     assert "Not whole: cut off" in page
@@ -568,6 +568,10 @@ def test_lines_that_both_sides_have_between_differences_are_not_marked() -> None
         (("4\n", True), ("same\nsame\n", False), ("end 4", True)),
         (("3\n", True), ("same\nsame\n", False), ("end 3", True)),
     ]
+    lines = "".join(f"{n}\n" for n in range(90))
+    found = sides(f"a\n{lines}b", f"c\n{lines}d")
+    folded = "0\n1\n2\n… 84 lines are the same …\n87\n88\n89\n"
+    assert [one.parts[1] for one in found] == [(folded, False), (folded, False)]
 
 
 # 7. Sizes ------------------------------------------------------------------------------------
