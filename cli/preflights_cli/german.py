@@ -35,12 +35,13 @@ GERMAN: Final = {
     ),
     "This becomes an architecture decision record:": "Daraus wird ein Architekturentscheid (ADR):",
     "This becomes a task:": "Daraus wird eine Aufgabe:",
-    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them.": (
+    "Stops nothing: it is for {scope} and names no files; `--path`, or e at a terminal, names "
+    "them.": (
         "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
         "nennt sie."
     ),
-    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them, "
-    "such as {folders}.": (
+    "Stops nothing: it is for {scope} and names no files; `--path`, or e at a terminal, names "
+    "them, such as {folders}.": (
         "Verhindert nichts: Es gilt für {scope} und nennt keine Dateien; `--path`, am Terminal e, "
         "nennt sie, etwa {folders}."
     ),

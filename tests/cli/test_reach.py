@@ -51,7 +51,7 @@ def test_every_command_that_decides_says_where_it_holds(house: Project, command:
     [
         (
             "Use PostgreSQL",
-            "and names no files; `--path`, at a terminal e, names them, such as orders/.",
+            "and names no files; `--path`, or e at a terminal, names them, such as orders/.",
         ),
         (
             "Wir nehmen PostgreSQL",

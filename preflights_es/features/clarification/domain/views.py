@@ -211,7 +211,7 @@ class Gate(Value, frozen=True, kw_only=True):
 
 
 _NO_FILES: Final = (
-    "Stops nothing: it is for {scope} and names no files; `--path`, at a terminal e, names them"
+    "Stops nothing: it is for {scope} and names no files; `--path`, or e at a terminal, names them"
 )
 
 
