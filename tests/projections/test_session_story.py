@@ -76,7 +76,8 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "a_note_that_no_model_could_read_is_filed_by_hand",
             (
                 "The model was asked twice; both answers were not valid JSON; the step ended "
-                "without a result; Ada Lovelace filed an item. 2 calls, 868 -> 56 tokens, cost unknown, 4 s."
+                "without a result; Ada Lovelace filed an item. "
+                "2 calls, 868 -> 56 tokens, cost unknown, 4 s."
             ),
         ),
         (
