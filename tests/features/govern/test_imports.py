@@ -237,6 +237,8 @@ MENTIONS = (
     ("# It does not use MongoDB, nor does it import pymongo.", ""),
     ('where = "redux is large"  # https://github.com/mongodb/docs', ""),
     ("src = 'lib/redux/x.js'", ""),
+    ('author = "MongoDB"', ""),
+    ("use Stores::Redux;", ""),
 )
 
 

@@ -99,17 +99,18 @@ def is_loaded(path: str) -> bool:
 _MENTION: Final = late_pattern(
     r"""
     ["'`](@?[a-z][\w.@/:+-]*)(?=["'`=<>~!;,\[]|[ \t]+[=<>~!]=)    # a whole text
-    | (?: ["'`][ \t]*(?:import|from|require)[ \t]+                # code within a text
+    | (?i: ["'`][ \t]*(?:import|from|require)[ \t]+               # code within a text
         | ^[ \t]*[#@]?(?:import|from|require|library|include|using|use)[ \t]*(?:[("'<\[][ \t]*)?
         | [{\[,\s]:(?=\w)                                         # a symbol
         | \b(?:install|add)[ \t]+["']? | \bfind_package\( | ^[ \t]*(?:-[ \t]+)?name:[ \t]+
-      ) (@?[a-z][\w.@/:+-]*)
-    | \b([a-z][\w+]*)(?=://)                                     # an address
-    | ^[ \t]*(?:-[ \t]+)?["']?([a-z][\w.-]+)["']?(?:[ \t]*\[[^]\n]*\])?[ \t]*
+      ) ((?i:@?[a-z][\w.@/:+-]*))
+    | \b([a-z][\w+]*)(?=://)                                      # an address
+    | ^[ \t]*(?:-[ \t]+)?["']?((?i:[a-z][\w.-]+))["']?(?:[ \t]*\[[^]\n]*\])?[ \t]*
       (?: [=<>~!]=[ \t]*["']?[\d*] | [=:][ \t]*(?:["'][\^~*\d<>=]|[\^~]\d) | $ )  # in a list
     """,
     re.MULTILINE | re.VERBOSE,
 )
+"""A text that is a name is one of a package where it has small letters: `"Kafka"` is an author."""
 _JOINT: Final = late_pattern(r"[/@:]+")
 
 
@@ -122,8 +123,8 @@ def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
     found, folded = set[str](), text.casefold()
     words = {*_WORDS.findall(folded)}  # most files hold none, and patterns take longer
     near = {name for name in wanted if words.issuperset(_WORDS.findall(name))}
-    for one in _MENTION.finditer(folded) if near else ():
-        name = one[one.lastindex or 0].rstrip(".-+:/@")
+    for one in _MENTION.finditer(text) if near else ():
+        name = one[one.lastindex or 0].casefold().partition("::")[0].rstrip(".-+:/@")
         parts = _JOINT.split(name)
         owners = parts[0].split(".")[:PARTS_MAX]
         forms = {name, parts[0], *accumulate(owners, "{}.{}".format)}
