@@ -273,11 +273,15 @@ def _busy_line(request: Request) -> Iterator[HealthLine]:
 
 def _projection_lines(request: Request) -> Iterator[HealthLine]:
     found = projections(request)
-    kept = [one for one in found.projections if one.state != "complete"]
+    missing = [one for one in found.projections if one.state == "never built"]
+    kept = [one for one in found.projections if one.state not in ("complete", "never built")]
     for one in kept if found.sessions else ():
         cure = f"`preflights admin projections rebuild {one.name}`"
         yield HealthLine("projections", "note", f"{one.name} is {one.state}", cure)
-    if not kept:
+    if missing and found.sessions:
+        shown = f"{len(missing)} are not built yet: the first command that reads them does it"
+        yield HealthLine("projections", "ok", shown)
+    elif not (kept or missing):
         waiting = f"; the next command that reads folds {count_in_words(found.waiting, 'append')}"
         shown = f"{len(found.projections)} are complete{waiting if found.waiting else ''}"
         yield HealthLine("projections", "ok", shown)

@@ -321,6 +321,12 @@ def test_a_sound_installation_is_well_and_stays_as_it_is(house: House) -> None:
     assert (house.log.read_bytes(), house.git("status", "--short")) == (log, before)
 
 
+def test_projections_that_no_command_has_read_yet_need_no_mending(house: House) -> None:
+    house.call("note", "Call Bob tomorrow")
+    (line,) = (line for line in lines_of(house, 0) if line["subject"] == "projections")
+    assert (line["state"], "not built yet" in line["found"]) == ("ok", True)
+
+
 @pytest.mark.parametrize(
     ("url", "env"),
     [
