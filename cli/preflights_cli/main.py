@@ -228,7 +228,8 @@ def _misused(error: click.ClickException, arguments: Iterable[str]) -> int:
         command = longer if longer in commands() else command
     path = context.command_path if context else f"preflights {command}".rstrip()
     words = _misplaced(error) or one_line(error.format_message())
-    words = words.replace("a valid integer range", "a valid integer")  # click's name of the type
+    for kind, plain in (("integer", "integer"), ("float", "number")):  # click's names of the types
+        words = words.replace(f"a valid {kind} range", f"a valid {plain}")
     message = shortened(escaped_text(words), MESSAGE_MAX).removesuffix(".")
     click.echo(folded_for(sys.stderr, f"preflights: {message} (see `{path} --help`)"), err=True)
     return error.exit_code
