@@ -99,7 +99,7 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
         common = _read_git_output(root, "merge-base", "--all", tip, "HEAD").split()
     found, *others = common or [""]
     if base and not (found and tip):
-        why = "has no commit in common with HEAD" if tip else "is no commit, branch or tag of this clone"
+        why = "has no commit in common with HEAD" if tip else "is no commit, branch or tag here"
         return ChangeSet(trouble=_missing(base, why))
     tree = found or _read_git_output(
         root, "hash-object", "-t", "tree", "--stdin"
