@@ -136,7 +136,8 @@ class RecordPlaces:
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
         """Folders beyond a limit, the first of each kind, and why; errors as above."""
-        return self._kept.left_out if self.folders and self._kept else ()
+        _ = self.folders  # it looks for them
+        return self._kept.left_out if self._kept else ()
 
     @property
     def new(self) -> str:
