@@ -238,7 +238,7 @@ def test_the_simulator_leads_it(house: House) -> None:
     house.call("answer", id_, "action=Fix it first")
     assert "identical" in house.out("replay", id_)
     assert "identical" in house.out("replay", id_, "--simulate")
-    assert "/questions/0: " in house.out("replay", id_, "--simulate", "--seed", "8")
+    assert "question 1: " in house.out("replay", id_, "--simulate", "--seed", "8")
     (replayed,) = json.loads(house.out("replay", id_, "--json"))["sessions"]
     assert replayed["reasked"] == 1
     failing = ("--faults", "malformed=1.0")
