@@ -448,7 +448,7 @@ def test_a_list_is_narrowed_by_topic_and_goes_back_by_day(browser: Browser, shop
     text = re.sub(r'max="\d+" value="\d+" data-first="[^"]*"', DAYS, page.read_text("utf-8"))
     page.write_text(text)
     browser.visit(page.as_uri())
-    assert browser.run("return document.querySelector('.days').hidden") is False
+    browser.shows("return document.querySelector('.days').hidden", False)
     _narrowed(browser, "topic", "Caching", ["Use Redis for caching", "Use Memcached for caching"])
     _narrowed(browser, "topic", "", [])
     browser.run("document.getElementById('day').focus()")
