@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cache, cached_property
+from functools import cached_property
 from itertools import chain, islice, zip_longest
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -387,13 +387,11 @@ def is_of_trade(word: str) -> bool:
 
 
 def _is_one(word: str, kind: str) -> bool:
-    """Whether a word is a form of a small one of a kind; German forms are listed, one by one."""
-    return english_stem(word) in _stems_of(kind)
+    """Whether a word is a form of a small one of a kind; German forms are listed, one by one.
 
-
-@cache
-def _stems_of(kind: str) -> frozenset[str]:
-    return frozenset(map(english_stem, read_small_words(kind)))
+    The stems of the small words are written beside them: to find them takes longer than a search.
+    """
+    return english_stem(word) in read_small_words(f"{kind}_stems")
 
 
 def stems_of_subject(title: str, values: Iterable[str]) -> tuple[frozenset[str], ...]:

@@ -11,10 +11,20 @@ from preflights_es.features.recall.domain.events import (
     WORDS_MAX,
     MemoryMatch,
 )
-from preflights_es.features.recall.word_variants import find_word_forms, guesses, synonyms
+from preflights_es.features.recall.word_variants import (
+    english_stem,
+    find_word_forms,
+    guesses,
+    synonyms,
+)
 from preflights_es.kernel.ports import TERMS_MAX
 from preflights_es.words.decisions import AttributedReason, DecidedPatch, Rationale
-from preflights_es.words.language import also_called, canonical, read_product_names
+from preflights_es.words.language import (
+    also_called,
+    canonical,
+    read_product_names,
+    read_small_words,
+)
 from tests.each import each
 from tests.features.recall.crowded import CROWDED, QUESTIONS
 from tests.features.recall.held import Held, held
@@ -218,3 +228,9 @@ def test_all_names_of_a_product_are_one_and_no_name_is_two() -> None:
     called = [name.casefold() for one in read_product_names() for name in (one.name, *one.aliases)]
     assert sorted(called) == sorted(set(called))
     assert all(one.name and "|" not in one.name for one in read_product_names())
+
+
+@each("kind", ("trade", "loose"))
+def test_the_stems_of_small_words_stand_beside_them(kind: str) -> None:
+    stems = {english_stem(word) for word in read_small_words(kind)}
+    assert read_small_words(f"{kind}_stems") == stems
