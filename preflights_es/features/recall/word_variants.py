@@ -133,12 +133,12 @@ def word_stems(word: str) -> frozenset[str]:
     return frozenset(_stem_of(stemmer, word) for stemmer in _stemmers())
 
 
-@lru_cache(maxsize=10_000)
 def english_stem(word: str) -> str:
     """The stem of a word as English."""
     return _stem_of(_stemmers()[0], word)
 
 
+@lru_cache(maxsize=20_000)
 def _stem_of(stemmer: Any, word: str) -> str:
     with _stemming:  # a stemmer keeps the word that it is at
         stem: str = stemmer.stemWord(word)
