@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
 from operator import itemgetter
 from typing import Any, Final, NamedTuple
@@ -43,7 +43,7 @@ from preflights_es.kernel.errors import ArtifactOutside, PreflightsError
 from preflights_es.kernel.events import INT_MAX, SourceSession
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.ports import CATEGORY, TERMS_MAX, TITLE, VALUE
-from preflights_es.kernel.text import late_pattern
+from preflights_es.kernel.text import late_pattern, own_file
 from preflights_es.projections.decisions import DECISIONS, decode_patch_row
 from preflights_es.projections.memory import OPTION, REASON
 from preflights_es.records.record_list import RecordIndex
@@ -387,11 +387,15 @@ def is_of_trade(word: str) -> bool:
 
 
 def _is_one(word: str, kind: str) -> bool:
-    """Whether a word is a form of a small one of a kind; German forms are listed, one by one.
+    """Whether a word is a form of a small one of a kind; German forms are listed, one by one."""
+    return english_stem(word) in read_small_stems()[kind]
 
-    The stems of the small words are written beside them: to find them takes longer than a search.
-    """
-    return english_stem(word) in read_small_words(f"{kind}_stems")
+
+@cache
+def read_small_stems() -> dict[str, frozenset[str]]:
+    """The stems of small words, by their kind: to find them takes longer than a search."""
+    rows = map(str.split, own_file(__spec__, "data/small_stems.txt").decode().splitlines())
+    return {kind: frozenset(stems) for kind, *stems in rows}
 
 
 def stems_of_subject(title: str, values: Iterable[str]) -> tuple[frozenset[str], ...]:

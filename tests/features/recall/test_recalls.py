@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
+from preflights_es.features.recall.decision_search import read_small_stems
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import (
     QUERIES_MAX,
@@ -231,6 +232,6 @@ def test_all_names_of_a_product_are_one_and_no_name_is_two() -> None:
 
 
 @each("kind", ("trade", "loose"))
-def test_the_stems_of_small_words_stand_beside_them(kind: str) -> None:
+def test_the_stems_of_small_words_are_those_of_the_file(kind: str) -> None:
     stems = {english_stem(word) for word in read_small_words(kind)}
-    assert read_small_words(f"{kind}_stems") == stems
+    assert read_small_stems()[kind] == stems
