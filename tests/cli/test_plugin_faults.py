@@ -214,7 +214,7 @@ def test_a_bug_in_a_package_is_said_to_be_its_own(blocked: Blocked) -> None:
     done = blocked("answer", "last", "Pin the compiler")
     assert done.code == 70
     is_said(done, BUG)
-    blocked.with_code(replaced("for one in sessions.", "for one in 1 / 0 or sessions."))
+    blocked.with_code(replaced("for one in session_lists.", "for one in 1 / 0 or session_lists."))
     done = blocked("blockers")
     assert done.code == 70
     is_said(done, BUG)
