@@ -79,6 +79,7 @@ def _environment(peers: Mapping[str, Installed], work: Path) -> dict[str, str]:
     programs = [str(Path(sys.executable).parent)]
     programs += [str(one.programs) for one in peers.values()]
     home = {
+        "CI": "",  # in a job of a CI a person cannot decide
         "HOME": str(work),
         "XDG_CONFIG_HOME": str(work / ".config"),
         "XDG_STATE_HOME": str(work / ".state"),
