@@ -28,7 +28,7 @@ from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
-    from preflights_es.use.signatures import Signer
+    from preflights_es.use.signer import Signer
 
 
 SHOWN_AFTER_S: Final = 0.3  # a quicker answer shows nothing
@@ -155,7 +155,7 @@ class Request:
     def _signer(self) -> Signer | None:
         if not self.signs:
             return None
-        from preflights_es.use.signatures import Signer  # most sign nothing
+        from preflights_es.use.signer import Signer  # most sign nothing
 
         return Signer(self.process.settings, surroundings(), self.tell)
 

@@ -19,6 +19,7 @@ from msgspec import UnsetType
 from preflights_es.kernel.events import Act, Input, Signature, Value, Whole
 from preflights_es.kernel.ports import Stored
 
+US_PER_S: Final = 1_000_000  # an act's time is in microseconds, OpenSSH's in seconds
 FORMAT: Final = "preflights.signed/1"
 
 

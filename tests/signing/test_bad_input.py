@@ -15,7 +15,7 @@ import preflights_es
 from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.kernel.errors import Refused
 from preflights_es.settings.load import load_settings
-from preflights_es.use.signatures import Signer
+from preflights_es.use.signer import Signer
 from tests.cli.program import RAW, Result
 from tests.cli.signing import FILE
 from tests.cli.terminal import WAIT_S, terminal

@@ -144,7 +144,7 @@ async def _running(command: Sequence[str], env: Mapping[str, str]) -> AsyncItera
     with _signals_for(process):
         try:
             yield process
-        except Exception:  # nothing serves it
+        except Exception:  # whatever ended the proxy: no call of the program would be answered
             with suppress(ProcessLookupError):
                 process.kill()
             raise
