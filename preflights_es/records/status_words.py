@@ -93,6 +93,7 @@ _OPEN_END = late_pattern(
     re.IGNORECASE,
 )
 _GOES_ON = late_pattern(r"(?:by|with|durch|von|mit)\b|!?\[|adr\b|#?\d", re.IGNORECASE)
+_SIGNED_ROW: Final = late_pattern(r"\|[^|]*\w[^|]*\|(?=[^|]*[^\w\s|:-])[^\w|]*\|?$")
 _BOX = late_pattern(r"[\s*+-]*(?:\[([ x\u2713\u2714])\]|([\u2610\u2611\u2b1c])) *", re.IGNORECASE)
 _EDGE = late_pattern(r"^(?:(?!!\[)[^\w\[<])+", re.UNICODE)
 _STRUCK = late_pattern(r"~~[^~]*~~|<(?:s|del|strike)>[^<]*</(?:s|del|strike)>")
@@ -250,10 +251,14 @@ def goes_on(line: str, following: str) -> bool:
 
 
 def _split_status_lines(text: str) -> Iterator[_StatusLine]:
-    """Those that say something; one that is wrapped is one, and a box counts if it is ticked."""
+    """Those that say something; one that is wrapped is one, and a box counts if it is ticked.
+
+    Rows of stages with signs of the team's own (a barrier, a circle) say nothing that we know.
+    """
     lines = [line for line in map(one_line, composed(text).splitlines()) if line]
     boxes, before = [*filter(None, map(_BOX.match, lines))], ""
-    if boxes and not any(map(_is_ticked, boxes)):
+    is_unsaid = boxes and not any(map(_is_ticked, boxes))
+    if is_unsaid or len([*filter(None, map(_SIGNED_ROW.match, lines))]) > 1:
         yield _StatusLine(
             " | ".join(map(_strip_status_marks, lines)), is_bold=False, is_template=True
         )
