@@ -95,7 +95,7 @@ def find_known_decisions(
     replaced = {
         one.name: one
         for one in _having(searches, found.replaced)
-        if have_same_stems(place.scope, stems(one.titled.scope))
+        if not place.scope or have_same_stems(place.scope, stems(one.titled.scope))
     }
     every |= replaced
     alike = {*named, *replaced}

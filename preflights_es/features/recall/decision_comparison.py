@@ -298,7 +298,7 @@ def _differing_foreign_records(request: Request, state: ClarificationState) -> I
         if row.value and canonical(row.value) in values:
             continue
         is_here = have_same_stems(place, stems(row.scope))
-        if is_here and canonical(row.value) in replaced:
+        if (is_here or not place) and canonical(row.value) in replaced:
             yield row
         elif row.value and (row.category or not new.has_topic):
             subject = stems_of_subject(row.title, (row.value,))

@@ -127,8 +127,9 @@ class ComparedDecision(msgspec.Struct, frozen=True, kw_only=True):
 
 def judge_evolution(new: ComparedDecision, old: ComparedDecision) -> Evolution:
     """How the new one stands to the old one, which is in force."""
-    if new.replaces(old) and (not old.scope or new.is_at(old)):
-        return "update" if new.is_at(old) else "exception"
+    if new.replaces(old) and (not (old.scope and new.scope) or new.is_at(old)):
+        # What is replaced without a scope is replaced wherever it holds.
+        return "exception" if new.scope and not old.scope else "update"
     is_about = new.is_of(old)
     if (is_about or _is_same_category(new.category, old.category)) and (
         not old.scope or new.is_at(old)

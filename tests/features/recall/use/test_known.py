@@ -280,6 +280,15 @@ def test_what_is_to_be_replaced_waits_for_a_choice_at_the_same_scope(begun: Any)
     assert not any(one.differs for one in kept.known)
 
 
+def test_what_is_to_be_replaced_without_a_scope_waits_wherever_it_holds(begun: Any) -> None:
+    dates = begun("Use Moment.js for dates", accepts=True, by="Ada")
+    other = begun("Replace Moment with date-fns for the invoices", accepts=True, by="Ada")
+    assert other.status == "accepted"
+    waits = begun("Replace Moment with Luxon", accepts=True, by="Ada")
+    assert (waits.known[0].session_id, waits.known[0].relation) == (dates.session_id, "contradicts")
+    assert (waits.can_accept, [one.evolution for one in waits.related]) == (True, ["update"])
+
+
 def test_a_record_whose_value_is_to_be_replaced_contradicts(begun: Any, tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "decisions"
     folder.mkdir(parents=True)
@@ -289,3 +298,6 @@ def test_a_record_whose_value_is_to_be_replaced_contradicts(begun: Any, tmp_path
     done = begun("Replace moment.js with something smaller", answers=given, accepts=True, by="Ada")
     assert (done.status, done.known[0].relation) == ("accepted", "contradicts")
     assert [one.code for one in done.notices if one.code == "contradicts"]
+    (folder / "0001-dates.md").write_text(text.replace("Moment.js", "Moment.js for dates"))
+    again = {one.number: one.relation for one in begun("Replace Moment.js with Luxon").known}
+    assert again[1] == "contradicts"
