@@ -257,8 +257,8 @@ def _split_status_lines(text: str) -> Iterator[_StatusLine]:
     """
     lines = [line for line in map(one_line, composed(text).splitlines()) if line]
     boxes, before = [*filter(None, map(_BOX.match, lines))], ""
-    is_unsaid = boxes and not any(map(_is_ticked, boxes))
-    if is_unsaid or len([*filter(None, map(_SIGNED_ROW.match, lines))]) > 1:
+    signed = [line for line in lines if _SIGNED_ROW.match(line)]
+    if len(signed) > 1 or (boxes and not any(map(_is_ticked, boxes))):
         yield _StatusLine(
             " | ".join(map(_strip_status_marks, lines)), is_bold=False, is_template=True
         )
