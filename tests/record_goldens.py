@@ -731,10 +731,10 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
 
 
 def somebody_else_takes_over(r: Recorder) -> None:
-    """Another seed and another version of a prompt; and in a second session the rules."""
+    """Another seed; and in a second session the rules."""
     handle = r.led("Keep orders safe", 8)
     lead = Lead("sim", "simllm/1", (("seed", "8"), ("faults", "none")))
-    handle = r.by().led_by(handle, lead, (("clarify", "clarify.v2"),)).handle
+    handle = r.by().led_by(handle, lead, WORKFLOW.led.prompts).handle
     r.asked = SimLLMProvider(8, bank=BANK)
     handle = r.settled(r.revise(handle, change_category="Frontend"))
     question = handle.session.state.turns.question

@@ -102,7 +102,7 @@ def _again(mode: str, asked: Mapping[str, Any]) -> Again:
         provider=asked["provider_"],
         model=asked["model_"],
         answers=keyed(asked["answered"]),
-        prompts=parse_name_value_pairs("--prompt", asked["prompts"], "clarify=v2"),
+        prompts=parse_name_value_pairs("--prompt", asked["prompts"], "clarify=new.md"),
         start=asked["start"] or "",
         live=asked["live"],
     )
@@ -165,8 +165,8 @@ def _say_run(voice: Voice, result: Rerun) -> None:
     "--prompt",
     "prompts",
     multiple=True,
-    metavar="NAME=VERSION",
-    help="What if: another prompt, such as clarify=v2.",
+    metavar="NAME=FILE",
+    help="What if: another prompt, such as clarify=new.md.",
 )
 @click.option("--seed", "seed_", type=int, metavar="N", help="Seed of the simulator.")
 @text_option("--faults", "faults_", metavar="FAULTS", help="Faults of the simulator.")

@@ -42,6 +42,8 @@ class Otherwise(msgspec.Struct, frozen=True, kw_only=True):
     """Who leads, given who did; None leaves it as it was."""
     prompts: Prompts = ()
     """Pairs of prompt name and version, in place of the session's."""
+    candidates: Prompts = ()
+    """Pairs of such a version and the text that is tried in its place."""
     answers: tuple[GivenAnswer, ...] = ()
     redacted: tuple[str, ...] = ()
     """Kinds of secrets that were taken out of the answers."""
@@ -59,6 +61,7 @@ class LeadSetup(NamedTuple):
 
     lead: Lead | None
     prompts: Prompts
+    candidates: Prompts = ()
 
 
 # 1. Where the child begins -------------------------------------------------------------------
@@ -136,7 +139,7 @@ def led_before(recording: Recording, kept: int) -> LeadSetup:
     if setup is None:
         return LeadSetup(None, ())
     if kept == 0:
-        return LeadSetup(setup.lead, setup.prompts)
+        return LeadSetup(setup.lead, setup.prompts, setup.candidates or ())
     turns, session = recording.turns, recording.session
     state = (turns[kept].before if kept < len(turns) else session).state
     taken = [
@@ -163,7 +166,8 @@ def led_after(recording: Recording, otherwise: Otherwise, before: LeadSetup) -> 
     if lead is None and otherwise.prompts:
         raise Misused("the rules lead, and read no prompt: name a provider")
     prompts = dict(before.prompts or workflow.led.prompts if lead else before.prompts)
-    return LeadSetup(lead, tuple({**prompts, **dict(otherwise.prompts)}.items()))
+    prompts.update(otherwise.prompts)
+    return LeadSetup(lead, tuple(prompts.items()), otherwise.candidates or before.candidates)
 
 
 def replace_opening_lead(new: Input, led: LeadSetup) -> Input:
@@ -171,7 +175,14 @@ def replace_opening_lead(new: Input, led: LeadSetup) -> Input:
     setup = setup_of(new)
     assert setup is not None, "looked at before"
     provider = led.lead.provider if led.lead else "mock"
-    return replace(new, setup=replace(setup, lead=led.lead, provider=provider, prompts=led.prompts))
+    after = replace(
+        setup,
+        lead=led.lead,
+        provider=provider,
+        prompts=led.prompts,
+        candidates=led.candidates or msgspec.UNSET,
+    )
+    return replace(new, setup=after)
 
 
 # 3. What it may cost -------------------------------------------------------------------------
@@ -191,9 +202,13 @@ def describe_whatif_change(
     otherwise: Otherwise, before: LeadSetup, after: LeadSetup
 ) -> tuple[str, ...]:
     """The change, in words."""
+    tried = dict(otherwise.candidates)
     return (
         *((f"led by {describe_whatif_lead(after.lead)}",) if after.lead != before.lead else ()),
-        *(f"prompt {version}" for _, version in otherwise.prompts),
+        *(
+            f"prompt {version}, with another text" if version in tried else f"prompt {version}"
+            for _, version in otherwise.prompts
+        ),
         *(f"answer {g.key}={', '.join(g.values)}" for g in otherwise.answers),
     )
 
@@ -276,7 +291,13 @@ class _WhatifPlay:
             await child.settle()
 
     def _take_over(self, led: LeadSetup) -> None:
-        new = LeadChanged(at=self._child.now, actor=PROGRAM, lead=led.lead, prompts=led.prompts)
+        new = LeadChanged(
+            at=self._child.now,
+            actor=PROGRAM,
+            lead=led.lead,
+            prompts=led.prompts,
+            candidates=led.candidates or msgspec.UNSET,
+        )
         for decision in self._child.submit(None, new):
             if explain_uncounted_input(decision):
                 at = self._child.handle.version
@@ -368,7 +389,8 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
         lead = simulating(setup.lead)
         if lead == setup.lead:
             return new
-        return replace_opening_lead(new, LeadSetup(lead, setup.prompts or prompts))
+        led = LeadSetup(lead, setup.prompts or prompts, setup.candidates or ())
+        return replace_opening_lead(new, led)
     if isinstance(new, LeadChanged) and new.lead is not None:
         return replace(new, lead=simulating(new.lead))
     return new

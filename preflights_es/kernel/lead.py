@@ -85,8 +85,8 @@ class Setup(Value, frozen=True):
     lead: Lead | None = None
     """Which model leads; None while the rules do."""
     candidates: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
-    """Pairs of a prompt's `name.vN` and the text that is tried in its place, in a regression run's
-    child. Not written where it is unset: no other session has a byte of it."""
+    """Pairs of a prompt's `name.vN` and the text that is tried in its place, in a child of a
+    regression run or what-if. Not written where it is unset: no other session has a byte of it."""
 
 
 def setup_of(new: object) -> Setup | None:
@@ -111,6 +111,8 @@ class LeadChanged(Input, frozen=True):
     """None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()
     """Pairs of prompt name and version."""
+    candidates: tuple[tuple[str, str], ...] | msgspec.UnsetType = msgspec.UNSET
+    """As `Setup.candidates` has them; where it is unset, those from before."""
 
 
 class LeadTaken(Decision, frozen=True):
@@ -284,7 +286,14 @@ def evolve_lead_state(led: LeadState, new: Input | None, event: Event) -> LeadSt
         case StepStalled(reason=reason):
             return replace(led, request=None, stalled=reason, failure=_read_failure_message(new))
         case LeadTaken() if isinstance(new, LeadChanged):
-            return replace(led, lead=new.lead, prompts=new.prompts, fell_back="", stalled="")
+            return replace(
+                led,
+                lead=new.lead,
+                prompts=new.prompts,
+                candidates=new.candidates or led.candidates,
+                fell_back="",
+                stalled="",
+            )
         case _:
             return led
 

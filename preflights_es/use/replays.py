@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack
 from itertools import islice
 from typing import Any, Literal, NamedTuple
@@ -16,7 +16,7 @@ from preflights_es.history.child import Child, sealed_as
 from preflights_es.history.recording import Code, Recording, driven, recording
 from preflights_es.history.replayer import Replay, Replayer, Rerun, drift
 from preflights_es.history.whatif import Misused, Otherwise, Simulating, simulate, what_if
-from preflights_es.kernel.completions import CompletionRequested, versions
+from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import (
     LogDamaged,
     Refused,
@@ -40,6 +40,7 @@ from preflights_es.system.files import new_file
 from preflights_es.use.answers import addressed
 from preflights_es.use.archives import SessionFile, sessions_of
 from preflights_es.use.leads import GENERATION, Leads, simulated
+from preflights_es.use.prompt_changes import candidate_texts, changed_versions, read_prompt_changes
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, undrawn
 from preflights_es.words.workflow import Workflow, find_known_workflow
@@ -211,7 +212,7 @@ class Again(msgspec.Struct, frozen=True, kw_only=True):
     answers: Sequence[tuple[str, Sequence[str]]] = ()
     """Pairs of key and values."""
     prompts: Sequence[tuple[str, str]] = ()
-    """Pairs of name and version, which may be written `v2` or whole."""
+    """Pairs of name, and version or file; a version may be written `v2` or whole."""
     start: str = ""
     """Step or event where the what-if begins."""
     live: bool = False
@@ -274,10 +275,12 @@ def _otherwise(leads: Leads, recorded: Recording, again: Again) -> Otherwise:
     leads = leads.saying(said)
     asked = workflow.asked.answerable(recorded.session.state)
     sanitizer = Sanitizer((*SECRETS, *leads.settings.redact))
+    prompts = (*read_prompt_changes(tuple(again.prompts), [workflow]),)
     answers, redacted = sanitizer.cleaned_answers(addressed(again.answers, asked))
     return Otherwise(
         lead=_led_otherwise(leads, workflow) if leads.named else None,
-        prompts=prompts_named(workflow, again.prompts),
+        prompts=changed_versions(prompts, workflow),
+        candidates=candidate_texts(prompts, workflow),
         answers=answers,
         redacted=redacted,
         start=again.start,
@@ -348,32 +351,6 @@ def _led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Simulating:
         return leads.over(before).configured(workflow, strict=strict)
 
     return lead
-
-
-def prompts_named(
-    workflow: Workflow[Any], pairs: Iterable[tuple[str, str]]
-) -> tuple[tuple[str, str], ...]:
-    """Prompts of a workflow by name and version, which may be written `v2` or whole.
-
-    Raises:
-        SettingsError: there is no such prompt, or no such version; names those that exist.
-    """
-    known = dict(workflow.led.prompts)
-    found: dict[str, str] = {}
-    for name, version in pairs:
-        if name not in known:
-            expected = f"expected one of {', '.join(known)}" if known else "it has none"
-            raise SettingsError(f"no prompt {name!r} in the workflow {workflow.name}: {expected}")
-        if name in found:
-            raise SettingsError(f"the prompt {name} is named twice")
-        exist = versions(workflow.led.package, name)
-        whole = version if version in exist else f"{name}.{version}"
-        if whole not in exist:
-            raise SettingsError(
-                f"no version {version!r} of the prompt {name}: expected one of {', '.join(exist)}"
-            )
-        found[name] = whole
-    return tuple(found.items())
 
 
 def _what_if(

@@ -6,11 +6,12 @@ import time
 from collections.abc import Callable
 from functools import cache
 
-from preflights_es.features.regress.change import PromptChange, RunChange
+from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.results import Case
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.use.prompt_changes import PromptChange
 from preflights_es.use.replays import own_code
 from tests.benchmarks.measure import Figure, quickest
 from tests.features.regress.sessions import many, regression_of

@@ -137,7 +137,7 @@ def test_three_runs_of_each_side_are_announced_counted_and_show_the_noise(
 
 @each("words", [("--live", "--repeat", "2"), ("--repeat", "3"), ("--recorded",), ("--resume",)])
 def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple[str, ...]) -> None:
-    done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
+    done = house.call("regress", *CHANGE[:1], "clarify=v1", *words)
     assert (done.code, done.out) == (2, "")
     assert "odd number" in done.err if "2" in words else "give --live" in done.err
 
@@ -146,7 +146,7 @@ def test_what_says_nothing_of_both_sides_is_refused(house: Project, words: tuple
 def test_what_is_for_calls_alone_is_refused_elsewhere(
     house: Project, words: tuple[str, ...]
 ) -> None:
-    done = house.call("regress", *CHANGE[:1], "clarify=v2", *words)
+    done = house.call("regress", *CHANGE[:1], "clarify=v1", *words)
     assert (done.code, done.out) == (2, "")
     assert f"{words[0]} is for calls of other programs" in done.err
 

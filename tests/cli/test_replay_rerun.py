@@ -106,7 +106,8 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
         (("--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
         (("--faults", "timeout=1"), "led by sim simllm/1 (seed=68, faults=llm_timeout=1.0)"),
         (("--provider", "mock"), "led by the rules"),
-        (("--prompt", "clarify=v2"), "prompt clarify.v2"),
+        (("--prompt", "clarify=v1"), "prompt clarify.v1"),
+        (("--prompt", "clarify=new.md"), "prompt clarify.v1, with another text"),
         (("--answer", "hosting=On foot"), "answer hosting=On foot"),
     ],
 )
@@ -114,6 +115,7 @@ def test_a_what_if_reports_and_leaves_the_log_alone(
     house: Project, args: tuple[str, ...], otherwise: str
 ) -> None:
     led(house)
+    (house.folder / "new.md").write_text("Ask.")
     before = house.recorded()
     found = one(house, *args)
     assert (found["mode"], found["otherwise"]) == ("whatif", [otherwise])

@@ -226,9 +226,8 @@ def test_a_strict_session_that_was_retried_comes_out_the_same() -> None:
 
 def test_a_change_of_lead_comes_out_the_same() -> None:
     led = Led(sim(3))
-    new = LeadChanged(
-        at=NOON, actor=Actor("user"), lead=sim(8), prompts=(("clarify", "clarify.v2"),)
-    )
+    tried = (("clarify.v1", "Ask, please."),)
+    new = LeadChanged(at=NOON, actor=Actor("user"), lead=sim(8), candidates=tried)
     led.handle = led.runner.submit(led.handle, new, led.ids()).handle
     led.provider = own_providers.simulated(sim(8))
     assert is_the_same(resimulated(led.answer("Cloud").stored))

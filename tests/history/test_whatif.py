@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -32,7 +33,12 @@ from preflights_es.store import jsonl
 from preflights_es.store.stored_events import verified
 from preflights_es.use import leads as own_providers
 from preflights_es.use import replays
-from preflights_es.use import replays as reruns
+from preflights_es.use.prompt_changes import (
+    PromptChange,
+    candidate_texts,
+    changed_versions,
+    read_prompt_changes,
+)
 from preflights_es.words.questions import GivenAnswer
 from tests import toy
 from tests.each import each
@@ -165,17 +171,25 @@ def test_a_recorded_change_of_lead_gives_way() -> None:
 
 
 def test_other_prompts_are_read() -> None:
-    found, child = run(Led(sim(27)).stored, prompts=(("clarify", "clarify.v2"),))
+    named, tried = (("clarify", "clarify.v1"),), (("clarify.v1", "Ask."),)
+    found, child = run(Led(sim(27)).stored, prompts=named, candidates=tried)
     (asked,) = requests(list(map(CODEC.decode, child.stored)))[:1]
-    assert asked.prompts[0][0] == "clarify.v2"
-    assert found.divergences[0].pointer == "/setup/prompts/0/1"
+    assert asked.messages[0].content == "Ask."
+    assert found.otherwise == ("prompt clarify.v1, with another text",)
+    assert found.divergences[0].pointer == "/setup/candidates"
     request = next(d for d in found.divergences if d.type == "completion.requested.v1")
-    assert request.cause == "prompt clarify.v1 became clarify.v2"
+    assert request.cause == "prompt clarify.v1 changed"
+    later = Led(sim(27)).answer("Cloud").stored
+    named, tried = (("decide", "decide.v1"),), (("decide.v1", "Decide."),)
+    found, child = run(later, start="decide-2", prompts=named, candidates=tried)
+    assert found.kept > 0
+    assert requests(list(map(CODEC.decode, child.stored)))[-1].messages[0].content == "Decide."
+    assert replayed(child.stored).status == "identical"
 
 
 def test_no_lead_takes_over_where_there_is_none_or_all_is_accepted() -> None:
     with pytest.raises(Misused, match="read no prompt"):
-        run(Led(None).stored, prompts=(("clarify", "clarify.v2"),))
+        run(Led(None).stored, prompts=(("clarify", "clarify.v1"),))
     with pytest.raises(Misused, match="sessions of the workflow toy have no lead"):
         run(said("a"), lead=led_by(sim(5)))
     stored = list(jsonl.stored(golden(a_model_leads).splitlines(), "golden"))
@@ -277,18 +291,22 @@ def test_no_more_calls_are_made_than_were_announced() -> None:
 # 5. What the options say ---------------------------------------------------------------------
 
 
-def test_prompts_are_named_by_version_or_whole() -> None:
+def test_prompts_are_named_by_version_or_whole_or_by_a_file(tmp_path: Path) -> None:
     workflow = WORKFLOWS["clarification"]
-    for version in ("v2", "clarify.v2"):
-        assert reruns.prompts_named(workflow, [("clarify", version)]) == (
-            ("clarify", "clarify.v2"),
-        )
-    with pytest.raises(SettingsError, match="expected one of clarify, decide"):
-        reruns.prompts_named(workflow, [("x", "v1")])
-    with pytest.raises(SettingsError, match=r"expected one of clarify\.v1, clarify\.v2"):
-        reruns.prompts_named(workflow, [("clarify", "v3")])
-    with pytest.raises(SettingsError, match="it has none"):
-        reruns.prompts_named(toy.WORKFLOW, [("x", "v1")])
+    for version in ("v1", "clarify.v1"):
+        (change,) = read_prompt_changes((("clarify", version),), [workflow])
+        assert change == PromptChange("clarify", "clarify.v1")
+    (tmp_path / "new.md").write_text("Ask.")
+    changes = [*read_prompt_changes((("clarify", str(tmp_path / "new.md")),), [workflow])]
+    assert changed_versions(changes, workflow) == (("clarify", "clarify.v1"),)
+    assert candidate_texts(changes, workflow) == (("clarify.v1", "Ask."),)
+    for pair, found, expected in (
+        (("x", "v1"), workflow, "expected one of clarify, decide"),
+        (("clarify", "v3"), workflow, r"expected one of clarify\.v1, or a file"),
+        (("x", "v1"), toy.WORKFLOW, "there is none"),
+    ):
+        with pytest.raises(SettingsError, match=expected):
+            [*read_prompt_changes((pair,), [found])]
 
 
 @each("name", WORKFLOWS)

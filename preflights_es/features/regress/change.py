@@ -2,42 +2,30 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.regress.results import CauseKind
-from preflights_es.kernel.completions import versions
-from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, setup_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Options
-from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.leads import Leads
+from preflights_es.use.prompt_changes import (
+    Pairs,
+    PromptChange,
+    candidate_texts,
+    changed_versions,
+    read_prompt_changes,
+)
 from preflights_es.words.simulation import GENERATION
 from preflights_es.words.workflow import Workflow
 
-Pairs = tuple[tuple[str, str], ...]
-
 SIMULATED: Final = ("seed", "faults")
 """The parameters that a simulator has."""
-TEXT_MAX: Final = 1_000_000  # bytes of a prompt: more than any model reads at once
-_VERSION: Final = re.compile(r"(?:[a-z_]+\.)?v[1-9][0-9]*")
-
-
-class PromptChange(msgspec.Struct, frozen=True):
-    """A prompt in place of the session's own."""
-
-    name: str
-    version: str = ""
-    """`name.vN`; empty for that which a new session uses."""
-    text: str = ""
-    """What is tried in place of that version's words; empty where the file that ships is meant."""
 
 
 class RunChange(msgspec.Struct, frozen=True, kw_only=True):
@@ -118,7 +106,7 @@ def apply_change_to_input(new: Input, change: RunChange, workflow: Workflow[Any]
         lead=lead,
         provider=setup.provider if lead == setup.lead else lead.provider if lead else "mock",
         prompts=_prompts(setup.prompts, lead, change, workflow),
-        candidates=_candidate_texts(change, workflow) or setup.candidates,
+        candidates=candidate_texts(change.prompts, workflow) or setup.candidates,
     )
     return replace(new, setup=after)
 
@@ -179,15 +167,8 @@ def _parameters_for_provider(change: RunChange, provider: str) -> Pairs:
 def _prompts(before: Pairs, lead: Lead | None, change: RunChange, workflow: Workflow[Any]) -> Pairs:
     if lead is None:
         return before
-    todays = dict(workflow.led.prompts)
-    named = {p.name: p.version or todays[p.name] for p in change.prompts if p.name in todays}
+    named = dict(changed_versions(change.prompts, workflow))
     return tuple({**dict(before or workflow.led.prompts), **named}.items())
-
-
-def _candidate_texts(change: RunChange, workflow: Workflow[Any]) -> Pairs:
-    todays = dict(workflow.led.prompts)
-    ours = (p for p in change.prompts if p.text and p.name in todays)
-    return tuple((p.version or todays[p.name], p.text) for p in ours)
 
 
 # What a person asks for ------------------------------------------------------------------------
@@ -213,7 +194,8 @@ def change_of(leads: Leads, asked: ChangeOptions) -> RunChange | None:
     """
     if asked == ChangeOptions():
         return None
-    prompts = tuple(_prompt_changes(asked.prompts))
+    workflows = [*WORKFLOWS.installed()] if asked.prompts else []
+    prompts = tuple(read_prompt_changes(asked.prompts, workflows))
     if asked.provider is None:
         return RunChange(
             prompts=prompts, model=asked.model or "", parameters=asked.parameters, seed=asked.seed
@@ -236,39 +218,3 @@ def _lead(leads: Leads, asked: ChangeOptions) -> Lead | None:
     said = leads.saying(Options(provider=asked.provider, model=asked.model, seed=seed))
     some = next(iter(WORKFLOWS.values()))
     return said.over(None).configured(some)
-
-
-def _prompt_changes(pairs: Pairs) -> Iterable[PromptChange]:
-    """Raises:
-    SettingsError: no workflow has such a prompt, or such a version of it; names those that exist.
-    """
-    names, workflows = [name for name, _ in pairs], [*WORKFLOWS.installed()] if pairs else []
-    for name, value in pairs:
-        if names.count(name) > 1:
-            raise SettingsError(f"the prompt {name} is named twice")
-        packages = [one.led.package for one in workflows if name in dict(one.led.prompts)]
-        if not packages:
-            known = sorted({name for one in workflows for name, _ in one.led.prompts})
-            raise SettingsError(f"no prompt {name!r}: expected one of {', '.join(known)}")
-        if not _VERSION.fullmatch(value):
-            yield PromptChange(name, text=_read_prompt_file(value))
-            continue
-        whole = value if "." in value else f"{name}.{value}"
-        exist = sorted({one for package in packages for one in versions(package, name)})
-        if whole not in exist:
-            expected = f"expected one of {', '.join(exist)}, or a file"
-            raise SettingsError(f"no version {value!r} of the prompt {name}: {expected}")
-        yield PromptChange(name, version=whole)
-
-
-def _read_prompt_file(path: str) -> str:
-    try:
-        text = regular(Path(path), TEXT_MAX).decode()
-    except UnicodeDecodeError as error:
-        raise Refused(f"{path} cannot be read: it is no UTF-8") from error
-    except (Unreadable, OSError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Refused(f"{path} cannot be read: {why}") from error
-    if not text.strip():
-        raise Refused(f"{path} is empty: a prompt needs words")
-    return text

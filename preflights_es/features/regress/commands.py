@@ -60,7 +60,7 @@ JOBS_MAX: Final = 256  # processes
 FORMATS: Final = ("json", "junit", "html")
 """Of reports."""
 EXAMPLES: Final = {
-    "--prompt": "clarify=v2 or clarify=new.md",
+    "--prompt": "clarify=new.md",
     "--parameter": "temperature=0.2",
     "--report": "junit=regress.xml",
 }
@@ -82,7 +82,7 @@ EXAMPLES: Final = {
     "prompts",
     multiple=True,
     metavar="NAME=VERSION|FILE",
-    help="Change: another prompt, such as clarify=v2 or clarify=new.md. Of calls: OLD=NEW, files "
+    help="Change: another prompt, such as clarify=new.md. Of calls: OLD=NEW, files "
     "with the words as they stand and as they become, or system=NEW.",
 )
 @text_option("--provider", "provider_", metavar="NAME", help="Change: another provider.")
@@ -155,7 +155,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     Examples:
       preflights regress
       preflights regress replays/ --jobs 4 --report junit=regress.xml
-      preflights regress --since 2026-11-01 --prompt clarify=v2
+      preflights regress --since 2026-11-01 --prompt clarify=new.md
       preflights regress --accept prompt-3f2a1b --reason "The new words are better"
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """

@@ -225,7 +225,7 @@ def _check_run_options(change: RunChange | PairsAsked | None, options: RunOption
         Refused: a model is asked for no change.
     """
     if change is None and options.is_live:
-        raise Refused("only a change asks a model: name one, such as --prompt clarify=v2")
+        raise Refused("only a change asks a model: name one, such as --prompt clarify=new.md")
 
 
 def explained_cases(cases: Iterable[Case], judged: Verdict) -> list[Case]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any, Final
 
 from preflights_es.features.compiler.domain.events import PACKAGE
-from preflights_es.features.regress.change import PromptChange, RunChange
+from preflights_es.features.regress.change import RunChange
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import CompletionRequested, prompt, read_prompt_schema
 from preflights_es.kernel.json import decode_plain_json
 from preflights_es.runtime.features import WORKFLOWS
+from preflights_es.use.prompt_changes import PromptChange
 from preflights_es.use.replays import own_code
 from tests.each import each
 from tests.features.regress.sessions import child_of, judged, led, place

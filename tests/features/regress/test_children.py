@@ -16,12 +16,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionAcknowledged,
 )
 from preflights_es.features.regress.cases import measures
-from preflights_es.features.regress.change import (
-    PromptChange,
-    RunChange,
-    describe_change,
-    split_change,
-)
+from preflights_es.features.regress.change import RunChange, describe_change, split_change
 from preflights_es.features.regress.children import Runs, side_of
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Noise, SessionLeftOut
@@ -49,6 +44,7 @@ from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl, stored_events
 from preflights_es.testing import PlayedSession, Reply, ScriptedProvider
 from preflights_es.use import leads as own_providers
+from preflights_es.use.prompt_changes import PromptChange
 from preflights_es.use.replays import own_code
 from preflights_es.words.questions import Answers, Question, Reached
 from preflights_es.words.workflow import View, Workflow

@@ -18,12 +18,13 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationQuestionAsked,
 )
 from preflights_es.features.regress.cases import DIFFERENCES_MAX
-from preflights_es.features.regress.change import PromptChange, RunChange
+from preflights_es.features.regress.change import RunChange
 from preflights_es.features.regress.regression import Regression
 from preflights_es.features.regress.results import Case, Cause, SessionLeftOut
 from preflights_es.kernel.events import InputQuarantined
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store import jsonl
+from preflights_es.use.prompt_changes import PromptChange
 from preflights_es.use.replays import own_code
 from tests import fuzzing, toy
 from tests.each import each
