@@ -5,7 +5,6 @@ files. What an import changes of sessions that are held here is said first, and 
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -21,7 +20,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.names import SESSION
 from preflights_es.history.imports import ActorInputs, Review, SessionChange
-from preflights_es.history.transfer import Collision, TransferredSession
+from preflights_es.history.transfer import TransferredSession
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, shortened
@@ -118,7 +117,6 @@ def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
         voice.say(
             f"{count_in_words(told.sessions, 'session')}, {count_in_words(told.new, 'new event')}."
         )
-    warn_twice(voice, made.collisions)
     return 0
 
 
@@ -127,19 +125,6 @@ def session_file(typed: str) -> SessionFile:
     if typed == "-":
         return SessionFile("the standard input", sys.stdin.buffer)
     return SessionFile(typed)
-
-
-def warn_twice(voice: Voice, twice: Sequence[Collision]) -> None:
-    for one in twice[:SHOWN_MAX]:
-        ids = ", ".join(map(short_session, one.session_ids[:SHOWN_MAX]))
-        voice.warn(f"the number {one.number:04d} of {one.project} is used twice now: {ids}")
-    if more := len(twice) - SHOWN_MAX if len(twice) > SHOWN_MAX else 0:
-        voice.warn(f"and so do {count_in_words(more, 'other number')}")
-    if twice:
-        voice.warn(
-            "`preflights admin renumber` mends it where the records of both lie in the folder; "
-            "`preflights admin render SESSION` writes one that does not"
-        )
 
 
 class Telling:
@@ -188,7 +173,6 @@ def sync_command(yes: bool, app: Request, voice: Voice) -> int:
     for text in FEATURES.port("edited_records")(app):
         voice.warn(text)
     _say_synced(app, voice, done)
-    warn_twice(voice, done.collisions)
     return EXIT_REFUSED if done.apart else 0
 
 

@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Importer, Passes, Review, SessionChange
-from preflights_es.history.transfer import Collision, Collisions, Transfer, TransferredSession
+from preflights_es.history.transfer import Transfer, TransferredSession
 from preflights_es.kernel.errors import LogDamaged, Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import iso
@@ -290,7 +290,6 @@ class Imported(Result, frozen=True, tag_field="format", tag="import/1"):
 
     sessions: tuple[SessionImported, ...]
     """In the order of the file."""
-    collisions: tuple[Collision, ...]
     imported: bool
     changes: tuple[SessionChange, ...]
     warnings: tuple[str, ...]
@@ -327,18 +326,15 @@ def imported(
     importer.refuse_agent()
     agreed = Agreement(agrees)
     came: list[SessionImported] = []
-    collisions = Collisions(request.process.runner)
     with _open_rereadable_file(file, drawn) as source:
         for session in request.process.transfer.imported(
             source.lines, file.name, source.progress, agrees=agreed, importer=importer
         ):
             tell(session)
-            collisions.look(session)
             if lists:
                 came.append(SessionImported.of(session))
     return Imported(
         sessions=tuple(came),
-        collisions=tuple(collisions.found()),
         imported=agreed.given,
         changes=tuple(agreed.changes),
         warnings=tuple(agreed.warnings),

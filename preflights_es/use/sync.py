@@ -9,7 +9,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from preflights_es.history.imports import Review, SessionChange
-from preflights_es.history.transfer import Collision, Collisions, TransferredSession
+from preflights_es.history.transfer import TransferredSession
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import decision_uid
 from preflights_es.projections.artifacts import decode_plan_row
@@ -38,7 +38,6 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     """Files that erase a session of the log, which stays: `admin erase` erases it here."""
     apart: tuple[FiledSession, ...] = ()
     """Files that hold other events than the log, or that it does not take over."""
-    collisions: tuple[Collision, ...] = ()
     imported: bool = True
     """False where sessions of the log would change, and the caller did not agree."""
     changes: tuple[SessionChange, ...] = ()
@@ -83,12 +82,11 @@ def synced(
     lines: Lines = {
         id_: partial(map, jsonl.encode_event_line, one.events) for id_, one in coming.items()
     }
-    collisions, refused = Collisions(process.runner), dict[str, str]()
+    refused: dict[str, str] = {}
     where = process.session_folders.paths
     for one in imported_each(
         process.transfer, lines, where, agrees=taking, refused=refused, importer=importer
     ):
-        collisions.look(one)
         taken.append(one)
         tell(one)
     if not taking.given:
@@ -105,7 +103,6 @@ def synced(
         written=_write_lacking_files(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
         apart=tuple(apart),
-        collisions=tuple(collisions.found()),
     )
     return _with_agreed_imports(done, taking)
 

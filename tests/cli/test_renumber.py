@@ -34,12 +34,6 @@ def clone(house: Project, tmp_path: Path, home: Path) -> Project:
     return made
 
 
-@pytest.fixture
-def empty_log(tmp_path: Path) -> dict[str, str]:
-    """Where another log will lie."""
-    return {"PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
-
-
 def merged(into: Project, other: Project) -> None:
     into.git("pull", "--quiet", "--no-rebase", "--no-edit", str(other.folder), "main")
 
@@ -318,61 +312,12 @@ def test_a_check_against_a_base_warns_of_what_the_change_brings(
     ]
 
 
-# What an import says of it -------------------------------------------------------------------
+# After an import -------------------------------------------------------------------
 
 
 def imported(into: Project, other: Project) -> Result:
     content = other.call("admin", "export", "--all").out.encode()
     return into.call("admin", "import", "-", stdin=content)
-
-
-def test_an_import_says_which_numbers_stand_twice_and_how_it_is_mended(
-    house: Project, clone: Project
-) -> None:
-    mine = house.decided("Add login")["session_id"]
-    theirs = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
-    clone.decided("Add SSO")
-    done = imported(house, clone)
-    assert done.code == 0
-    first, how = done.err.splitlines()
-    assert first == (
-        f"warning: the number 0001 of house is used twice now: {mine[-8:]}, {theirs[-8:]}"
-    )
-    assert "`preflights admin renumber` mends it" in how
-    assert "`preflights admin render SESSION`" in how
-    assert imported(house, clone).err == done.err, "who was interrupted behind it is told, too"
-    house.call("admin", "render", theirs)
-    assert house.call("admin", "renumber").code == 0
-    listed = house.call("decisions", "--json").json["decisions"]
-    assert sorted(one["number"] for one in listed) == [1, 2, 3]
-    assert imported(house, clone).err == "", "nothing is new, and none stands twice any more"
-
-
-def test_the_numbers_of_one_file_may_stand_twice(
-    house: Project, clone: Project, empty_log: dict[str, str]
-) -> None:
-    mine = house.decided("Add login")["session_id"]
-    theirs = clone.decided("Use a database", key="db_type=MySQL")["session_id"]
-    both = house.call("admin", "export", "--all").out + clone.call("admin", "export", "--all").out
-    done = house.call("admin", "import", "-", "--json", env=empty_log, stdin=both.encode())
-    assert done.json["collisions"] == [
-        {"project": "house", "number": 1, "session_ids": [mine, theirs]}
-    ]
-
-
-def test_a_number_that_was_given_up_or_comes_again_is_no_collision(
-    house: Project, clone: Project
-) -> None:
-    house.decided("Add login")
-    again = house.call(
-        "admin", "import", "-", stdin=house.call("admin", "export", "--all").out.encode()
-    )
-    assert again.err == ""
-    (house.folder / DECISIONS / "0001-zzz.md").write_text("---\ndate: 2001-01-01\n---\n")
-    assert house.call("admin", "renumber").code == 0
-    assert house.show()["number"] == 2
-    clone.decided("Use a database", key="db_type=MySQL")
-    assert imported(house, clone).err == ""
 
 
 def test_of_two_records_with_one_path_the_second_gets_another_number(

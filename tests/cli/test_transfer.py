@@ -39,7 +39,6 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
     assert again.json == {
         "format": "import/1",
         "sessions": [{"session_id": session_id, "version": 11, "new_events": 0, "erased": False}],
-        "collisions": [],
         "imported": True,
         "changes": [],
         "warnings": [],
