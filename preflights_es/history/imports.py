@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
-from preflights_es.kernel.errors import AnotherVersion, LogDamaged, PreflightsError, Refused
+from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.events import Actor, Evidence
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Archive, Stored
@@ -25,7 +25,7 @@ from preflights_es.words.imports import SessionsTaken, TakenSession
 from preflights_es.words.workflow import Workflow, compute_session_status
 
 SESSIONS_MAX: Final = 1_000_000  # of a file: some hundred bytes are held of each
-MIXED_MAX: Final = 128 * 1024 * 1024  # bytes of a session, or of a file of mixed ones
+SESSION_MAX: Final = 128 * 1024 * 1024  # bytes of a session
 
 Source = Callable[[], Iterable[bytes]]
 """The lines of a file with their ends, from the first one, each time it is called."""
@@ -37,10 +37,6 @@ Run = tuple[list[Stored], int]
 """A session and its length in the file, in bytes."""
 
 
-class Mixed(Exception):
-    """A session goes on after another one began."""
-
-
 class Passes:
     """The sessions of a file, in the order in which they begin there, twice."""
 
@@ -50,7 +46,6 @@ class Passes:
         """
         self._source = source
         self._where = where
-        self._holds_all = False
         self._hashes = array("q")
         """Of every session, one after the other: a million of them have 8 MB."""
 
@@ -58,13 +53,13 @@ class Passes:
         """The sessions, each line of them an event; the caller verifies them.
 
         Raises:
-            Mixed: a session goes on after another one began: see `is_mixed`.
-            LogDamaged: a line is no event; names the line.
+            LogDamaged: a line is no event, or a session goes on after another one began.
             AnotherVersion: another version wrote it.
-            Refused: they are mixed, and too large to be put in order.
+            Refused: a session is too large, or there are too many.
         """
         del self._hashes[:]
-        for pairs in self._sessions(again=False):
+        pairs_of = jsonl.with_lines(self._source(), self._where)
+        for pairs in _runs(pairs_of, self._where):
             self._hashes.append(_hash_session_lines(pairs))
             yield _build_event_run(pairs)
 
@@ -76,11 +71,12 @@ class Passes:
         """
         hashes = iter(self._hashes)
         try:
-            for pairs in self._sessions(again=True):
+            pairs_of = jsonl.with_lines(self._source(), self._where, again=True)
+            for pairs in _runs(pairs_of, self._where):
                 if _hash_session_lines(pairs) != next(hashes, None):
                     raise self._changed()
                 yield _build_event_run(pairs)
-        except (LogDamaged, AnotherVersion, Mixed) as error:
+        except (LogDamaged, AnotherVersion) as error:
             raise self._changed() from error
         if next(hashes, None) is not None:
             raise self._changed()
@@ -88,36 +84,12 @@ class Passes:
     def _changed(self) -> Refused:
         return Refused(f"{self._where} has changed while it was imported: import it again")
 
-    def is_mixed(self) -> bool:
-        """Whether sessions are mixed line by line; the passes put them in order from then on."""
-        try:
-            for _ in self._sessions(again=False):
-                pass
-        except Mixed:
-            self._holds_all = True
-        except PreflightsError:
-            return False
-        return self._holds_all
-
-    def _sessions(self, *, again: bool) -> Iterator[_Pairs]:
-        if not self._holds_all:
-            pairs = jsonl.with_lines(self._source(), self._where, again=again)
-            yield from _runs(pairs, self._where)
-            return
-        held: dict[str, _Pairs] = {}
-        lines = _bounded(self._source(), self._where)
-        for line, event in jsonl.with_lines(lines, self._where, again=again):
-            held.setdefault(event.session_id, []).append((_fingerprint_line(line), event))
-            _refuse_many(held, self._where)
-        yield from held.values()
-
 
 def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]:
-    """Sessions as they follow each other, none larger than what is held of a mixed file.
+    """Sessions as they follow each other.
 
     Raises:
-        Mixed: one of them goes on after another one began.
-        LogDamaged: an event does not follow the one before.
+        LogDamaged: an event does not follow the one before it, or one of another session does.
         Refused: a session is too large.
     """
     seen: set[str] = set()
@@ -130,7 +102,8 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
                 yield run
             session_id, run, size = event.session_id, [], 0
             if session_id in seen:
-                raise Mixed
+                found = f"session {session_id} goes on after another one began"
+                raise LogDamaged(where, 0, f"{found}: sort the lines by session")
             seen.add(session_id)
             _refuse_many(seen, where)
         run.append((_fingerprint_line(line), event))
@@ -139,8 +112,8 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
             stored_events.verified(
                 [event for _, event in run]
             )  # it says so; all behind it would be held
-        if size > MIXED_MAX:
-            held = f"session {session_id} has more than {MIXED_MAX:,} bytes"
+        if size > SESSION_MAX:
+            held = f"session {session_id} has more than {SESSION_MAX:,} bytes"
             raise Refused(f"{held} in {where}: it cannot be held in memory")
     if run:
         yield run
@@ -161,19 +134,6 @@ def _hash_session_lines(pairs: _Pairs) -> int:
 
 def _build_event_run(pairs: _Pairs) -> Run:
     return [event for _, event in pairs], sum([size for (_, size), _ in pairs])
-
-
-def _bounded(lines: Iterable[bytes], where: str) -> Iterator[bytes]:
-    """Lines that have to be held in memory, to be put in order."""
-    size = 0
-    for line in lines:
-        size += len(line)
-        if size > MIXED_MAX:
-            raise Refused(
-                f"the sessions of {where} are mixed line by line, and it has more than "
-                f"{MIXED_MAX:,} bytes: sort it by session"
-            )
-        yield line
 
 
 Side = Literal["supersedes", "superseded_by", "kept"]

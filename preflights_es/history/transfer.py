@@ -15,7 +15,6 @@ from preflights_es.history.imports import (
     Digest,
     Importer,
     ImportRecord,
-    Mixed,
     Outline,
     Passes,
     Review,
@@ -290,7 +289,7 @@ class Transfer:
         read = Digest(source)
         passes = Passes(read.lines, where)
         with _nothing_imported():
-            known = self._verified(passes, where, progress)
+            known = self._checked(passes, where, progress)
             kept = () if importer is None else known.erasures_left_out()
             review = self._reviewed(passes, known, kept)
         record: ImportRecord | None = None
@@ -314,20 +313,10 @@ class Transfer:
             message = f"{error} (sessions taken over before: {taken:,})"
             raise kind(message, code=error.code, **error.fields) from error
 
-    def _verified(
-        self, passes: Passes, where: str, progress: Callable[[], None]
-    ) -> VerifiedSessions:
-        """What is known of the sessions of a file, once all verify and fit those that are here."""
-        try:
-            return self._checked(passes, where, progress)
-        except (Mixed, LogDamaged):
-            if not passes.is_mixed():
-                raise
-        return self._checked(passes, where, progress)
-
     def _checked(
         self, passes: Passes, where: str, progress: Callable[[], None]
     ) -> VerifiedSessions:
+        """What is known of the sessions of a file, once all verify and fit those that are here."""
         known = VerifiedSessions()
 
         def folded() -> Iterator[_Seen]:

@@ -356,7 +356,6 @@ def sessions_of(file: SessionFile, drawn: Drawn = undrawn) -> Iterator[Sequence[
     """
     with _open_rereadable_file(file, drawn) as source:
         passes = Passes(source.lines, file.name)
-        passes.is_mixed()
         is_empty = True
         for events, _ in passes.first():
             is_empty = False

@@ -130,7 +130,6 @@ def replay(content: bytes) -> None:
         PreflightsError: it is refused.
     """
     passes = Passes(lambda: content.splitlines(keepends=True), "file")
-    passes.is_mixed()
     for events, _ in passes.first():
         REPLAYER.replay(events)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing
@@ -147,22 +146,18 @@ def test_progress_is_told_with_every_session_of_both_passes(tmp_path: Path) -> N
 def test_a_session_that_fits_in_no_memory_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(two_pass_reader, "MIXED_MAX", 1_000)
+    monkeypatch.setattr(two_pass_reader, "SESSION_MAX", 1_000)
     with closing(sql(tmp_path)) as store:
         transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
         with pytest.raises(Refused, match="more than 1,000 bytes in file: it cannot"):
             list(transfer.imported(lambda: small(1).splitlines(keepends=True), "file"))
 
 
-@pytest.mark.parametrize("mixed", [False, True])
 def test_a_file_of_more_sessions_than_are_counted_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mixed: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(two_pass_reader, "SESSIONS_MAX", 3)
-    lines = {
-        sessions: sorted(small(sessions).splitlines(keepends=True), key=_place if mixed else None)
-        for sessions in (3, 4)
-    }
+    lines = {sessions: small(sessions).splitlines(keepends=True) for sessions in (3, 4)}
     with closing(sql(tmp_path)) as store:
         transfer = Transfer(Runner(store, WORKFLOWS, Clock(), Ids()), store)
         with pytest.raises(
@@ -171,11 +166,6 @@ def test_a_file_of_more_sessions_than_are_counted_is_refused(
             list(transfer.imported(lambda: lines[4], "file"))
         assert store.heads(None) == ()
         assert len(list(transfer.imported(lambda: lines[3], "file"))) == 3
-
-
-def _place(line: bytes) -> int:
-    """Of an event in its session; the format is the first line."""
-    return int(json.loads(line).get("version", 0))
 
 
 def test_a_million_sessions_of_a_file_are_counted() -> None:

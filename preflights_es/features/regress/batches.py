@@ -24,7 +24,7 @@ from preflights_es.store.sql_projections import RANGE, SqlFollowing
 
 EVENTS: Final = 20_000  # of a batch of the log: what strict replay decides in a second
 BYTES: Final = 12 * 1024 * 1024  # of a batch of files: about as many events
-HELD_MAX: Final = 64 * 1024 * 1024  # bytes of sessions that are mixed line by line, and of one
+HELD_MAX: Final = 64 * 1024 * 1024  # bytes of a session
 LINE_OBJECT: Final = 64  # bytes that Python holds of a line besides its own
 
 _BEGINNING: Final = re.compile(rb'\{"session_id":"([0-9a-f-]{36})"')
@@ -49,8 +49,6 @@ class Piece(msgspec.Struct, frozen=True):
     line: int = 1
     """Number of the first line."""
     sessions: int = 1
-    is_mixed: bool = False
-    """Their lines are mixed: the file is read as a whole."""
     only: frozenset[str] | None = None
     """The sessions that are judged; None for all."""
 
@@ -185,8 +183,8 @@ class SessionExtent(NamedTuple):
     line: int
 
 
-def extents(path: str) -> tuple[list[SessionExtent], bool] | None:
-    """The sessions of a file, and whether they are mixed; None where only a worker can say more.
+def extents(path: str) -> list[SessionExtent] | None:
+    """The sessions of a file; None where only a worker can say more.
 
     So it is of a file that is compressed, cannot be read, or holds nothing.
     """
@@ -202,7 +200,7 @@ def extents(path: str) -> tuple[list[SessionExtent], bool] | None:
                 at += size
     except (OSError, ValueError, LogDamaged, AnotherVersion):
         return None
-    return found, len({one.session_id for one in found}) < len(found)
+    return found
 
 
 def _open_regular_file(path: str) -> BinaryIO:
@@ -236,7 +234,7 @@ def runs(piece: Piece) -> Iterator[SessionLines]:
             found = _split_by_session(
                 _read_piece_lines(file, piece), piece.path, piece.line, is_part=piece.start > 0
             )
-            for run in _gather_mixed_sessions(found, piece.path) if piece.is_mixed else found:
+            for run in found:
                 if wanted is None or run.session_id in wanted:
                     yield run
     except (OSError, ValueError) as error:
@@ -290,24 +288,6 @@ def _split_by_session(
     if not held:
         raise LogDamaged(path, 0, "it holds no events")
     yield SessionLines(session_id, path, line, b"".join(held))
-
-
-def _gather_mixed_sessions(found: Iterable[SessionLines], path: str) -> Iterator[SessionLines]:
-    """As above, of sessions whose lines are mixed: each of them once.
-
-    Raises:
-        LogDamaged: they cannot be held in memory.
-    """
-    held: dict[str, list[SessionLines]] = {}
-    size = 0
-    for run in found:
-        held.setdefault(run.session_id, []).append(run)
-        size += len(run.content)
-        if size > HELD_MAX:
-            why = f"its sessions are mixed, and it has more than {HELD_MAX:,} bytes"
-            raise LogDamaged(path, 0, f"{why}: sort it by session")
-    for some in held.values():
-        yield some[0]._replace(content=b"".join(run.content for run in some))
 
 
 def stored_of(run: SessionLines) -> list[Stored]:

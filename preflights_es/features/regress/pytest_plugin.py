@@ -83,7 +83,7 @@ class RecordedFile(pytest.File):
         """Its sessions; one that cannot be read is a test that fails."""
         from preflights_es.features.regress.batches import Piece, runs
 
-        for run in runs(Piece(str(self.path), is_mixed=True)):
+        for run in runs(Piece(str(self.path))):
             yield RecordedSession.from_parent(self, name=run.session_id or "unreadable", run=run)
 
 

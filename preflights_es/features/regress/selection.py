@@ -93,7 +93,7 @@ class InFile(NamedTuple):
     known: tuple[SessionExtent, ...] | None
     """Those that are meant; None where only a worker can find them."""
     whole: Piece
-    """The file as a worker reads it where they are not known, or mixed."""
+    """The file as a worker reads it where they are not known."""
 
     @property
     def sessions(self) -> int:
@@ -232,11 +232,8 @@ def _in_file(path: str, only: str | None) -> InFile:
     found = extents(path)
     if found is None:
         return InFile(path, None, Piece(path, only=wanted))
-    known, is_mixed = found
-    known = [one for one in known if only in (None, one.session_id)]
-    count = len({one.session_id for one in known})
-    whole = Piece(path, sessions=count, is_mixed=is_mixed, only=wanted)
-    return InFile(path, None if is_mixed else tuple(known), whole)
+    known = tuple(one for one in found if only in (None, one.session_id))
+    return InFile(path, known, Piece(path, sessions=len(known), only=wanted))
 
 
 def _narrow_to_sessions(file: InFile, wanted: set[str]) -> InFile:
