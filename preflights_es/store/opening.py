@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
-from typing import Any, Final
+from typing import Final
 
 from preflights_es.kernel.errors import (
     LogBusy,
@@ -21,8 +20,9 @@ from preflights_es.store.urls import Address, SqliteFile, may_create, shown_url
 _OURS: Final = {"alembic_version", "events", "heads"}
 _ALWAYS: Final = frozenset({"events", "heads", "claims", "outbox"})
 """Tables that every log has had; no other program is taken for one that has them all."""
-SHOWN: Final = 5  # schemas of a log that says more than one
-SHOWN_LENGTH: Final = 40  # characters of each
+SHOWN_LENGTH: Final = 40  # characters of a schema that no release has
+_COPY: Final = "restore the log from a copy"
+_FOREIGN: Final = "it is another program's database"
 DIGITS: Final = 9  # of a format's number
 
 
@@ -54,28 +54,17 @@ def read_table_revision(database: Database) -> str | None:
     if not names:
         return None
     if not names >= _OURS:
-        raise LogDamaged(shown_url(database.url), 0, _explain_foreign_tables(database, names))
+        is_ours = "alembic_version" not in names and names >= _ALWAYS
+        said = f"its table 'alembic_version' is missing: {_COPY}" if is_ours else _FOREIGN
+        raise LogDamaged(shown_url(database.url), 0, said)
     rows = database.looked(
         lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
     )
-    found = [str(row[0] or "") for row in rows]
-    if len(found) != 1 or not found[0]:
-        told = (
-            _explain_several_schemas(database, found)
-            if any(found)
-            else _unsaid(database, len(found))
-        )
-        raise LogDamaged(shown_url(database.url), 0, told)
+    found = [str(row[0]) for row in rows if row[0]]
+    if len(found) != 1:
+        said = f"its table 'alembic_version' says {len(found)} schemas, expected one: {_COPY}"
+        raise LogDamaged(shown_url(database.url), 0, said)
     return found[0]
-
-
-def _explain_foreign_tables(database: Database, names: frozenset[str]) -> str:
-    """Why tables are not those of a log."""
-    if "alembic_version" not in names and names >= _ALWAYS:
-        return _explain_with_cure(
-            "its table 'alembic_version' is missing", database, _MAKE, _INSERT
-        )
-    return "it is another program's database"
 
 
 def make_current(database: Database, access: Access) -> None:
@@ -143,60 +132,3 @@ def _busy(found: str | None) -> str:
         f"the log must be upgraded first, from schema {found} to {frozen.read_frozen_revision()}, "
         "and another process is writing: run this again when it is done"
     )
-
-
-# A table `alembic_version` that was changed or dropped by hand -----------------------------------
-
-_COPY: Final = "restore it from a copy"
-_MAKE: Final = (
-    "CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL, "
-    "CONSTRAINT alembic_version_pkc PRIMARY KEY (version_num))"
-)
-_INSERT: Final = "INSERT INTO alembic_version VALUES ('{}')"
-_SET: Final = "UPDATE alembic_version SET version_num = '{}'"
-_KEEP: Final = "DELETE FROM alembic_version WHERE version_num <> '{}'"
-
-
-def _unsaid(database: Database, rows: int) -> str:
-    """Advice if the table has no row, or rows without a schema."""
-    found = "it does not say its schema: its table 'alembic_version' is empty"
-    return (
-        f"{found}: {_COPY}"
-        if rows > 1
-        else _explain_with_cure(found, database, _SET if rows else _INSERT)
-    )
-
-
-def _explain_several_schemas(database: Database, schemas: Sequence[str]) -> str:
-    """Where the table has more than one schema; today's is kept where the tables are today's."""
-    named = ", ".join(repr(one[:SHOWN_LENGTH]) for one in sorted(schemas)[:SHOWN])
-    found = f"it says {len(schemas)} schemas ({named}), expected one"
-    return (
-        _explain_with_cure(found, database, _KEEP)
-        if frozen.read_frozen_revision() in schemas
-        else f"{found}: {_COPY}"
-    )
-
-
-def _explain_with_cure(found: str, database: Database, *statements: str) -> str:
-    """What is wrong and what to do; statements only where the tables are today's."""
-    if not _is_of_today(database):
-        return f"{found}: {_COPY}"
-    cure = ", then ".join(f"`{one.format(frozen.read_frozen_revision())}`" for one in statements)
-    return f"{found}: {_COPY}, or run in it: {cure}"
-
-
-def _is_of_today(database: Database) -> bool:
-    """Whether every table is there, with the columns that this version gives it."""
-    wanted = frozen.frozen().tables
-    if not database.tables() >= wanted.keys():
-        return False
-
-    def look(cursor: Any) -> bool:
-        for table in wanted:
-            cursor.execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608  names of our own tables
-            if {column[0] for column in cursor.description} != {*frozen.columns(table)}:
-                return False
-        return True
-
-    return database.looked(look)

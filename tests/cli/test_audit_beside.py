@@ -9,7 +9,6 @@ from typing import Any, Final
 import pytest
 
 from preflights_es.store import audit_evidence
-from preflights_es.store.frozen import read_frozen_revision
 from tests.cli.program import Project
 from tests.cli.tampering import noted
 from tests.cli.test_lost_claims import GOLDEN, owing, waiting
@@ -74,20 +73,6 @@ def test_a_call_that_no_row_knows_is_named_with_the_command_that_puts_it_back(
     assert "`preflights admin projections rebuild` puts it back" in named(house, env=GOLDEN)
     assert house.call("admin", "projections", "rebuild").code == 0
     assert house.call("audit", "verify", env=GOLDEN).code == 0
-
-
-def test_a_log_that_says_two_schemas_is_named_in_one_line(house: Project) -> None:
-    house.decided()
-    changed(house, "INSERT INTO alembic_version VALUES ('0001')")
-    for words in (("audit", "verify"), ("sessions",), ("admin", "db", "status")):
-        done = house.call(*words)
-        assert done.code == 4, done
-        assert "it says 2 schemas ('0001', '" in done.err
-        assert (
-            f"`DELETE FROM alembic_version WHERE version_num <> '{read_frozen_revision()}'`"
-            in done.err
-        )
-        assert done.err.count("\n") == 1
 
 
 def test_numbers_that_were_deleted_are_named(house: Project) -> None:
