@@ -195,7 +195,11 @@ class RequestReading:
 
 
 def _finder(process: Process, filed: Callable[[], Finder | None] = lambda: None) -> Finder:
-    from preflights_es.use.foreign import find_foreign_paths
-
-    records = partial(find_foreign_paths, process)
+    records = partial(_foreign_paths, process)
     return Finder(process.runner, process.project, process.numbered, records, filed=filed)
+
+
+def _foreign_paths(process: Process, named: int | str) -> list[str]:
+    from preflights_es.use.foreign import find_foreign_paths  # most sessions are named otherwise
+
+    return find_foreign_paths(process, named)
