@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 from zlib import crc32
 
 import msgspec
@@ -73,7 +73,7 @@ class RecordWords(msgspec.Struct, frozen=True, array_like=True):
 NO_WORDS: Final = RecordWords(0, msgspec.Raw(msgspec.msgpack.encode({})))
 
 
-class WordHit(NamedTuple):
+class WordHit(msgspec.Struct, frozen=True, array_like=True):
     """A word in a record."""
 
     record: int
@@ -127,7 +127,7 @@ class _RecordListCache(msgspec.Struct, frozen=True, array_like=True):
     check: int
 
 
-class _RecordFile(NamedTuple):
+class _RecordFile(msgspec.Struct, frozen=True):
     """A file of a folder of records."""
 
     path: str

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal
 
 import msgspec
 
@@ -53,7 +53,7 @@ _MONTH = late_pattern(rf"{_YEAR}(?:0[1-9]|1[0-2])(?!\d)|(?:19|20)\d\d$", re.ASCI
 _OF_DECISIONS: Final = ("", "adr", "madr", "dr", "decision", "record")
 
 
-class NumberedName(NamedTuple):
+class NumberedName(msgspec.Struct, frozen=True):
     """The name of a record's file, taken apart: `ADR-2026-` `002` `-use-react.md`."""
 
     before: str
@@ -202,7 +202,7 @@ def highest(given: Iterable[int], filed: Iterable[int] = ()) -> int:
 _TRANSLATED = late_pattern(r"\.[a-z]{2}(?:-[A-Za-z]{2})?$")
 
 
-class NumberClash(NamedTuple):
+class NumberClash(msgspec.Struct, frozen=True):
     """Several records of one folder that bear one number."""
 
     label: str
@@ -216,7 +216,7 @@ class NumberClash(NamedTuple):
         return f"{self.label} is the number of {len(self.paths)} records: {', '.join(self.paths)}"
 
 
-class NumberedPath(NamedTuple):
+class NumberedPath(msgspec.Struct, frozen=True):
     """A record whose name, or whose folder's name, bears a number."""
 
     folder: str

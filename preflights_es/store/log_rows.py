@@ -6,6 +6,8 @@ from collections.abc import Iterable, Sequence
 from itertools import chain
 from typing import Any
 
+from msgspec.structs import asdict
+
 from preflights_es.kernel.errors import DuplicateInput
 from preflights_es.kernel.ports import Arrival, Claim, Head, Numbered, Row, Stored
 from preflights_es.store.database import Statements
@@ -106,7 +108,7 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     for head, one in pairs:
         insert_imported(run, cursor, head.session_id, one.imported)
     numbers = [
-        {"project": head.project, "session_id": head.session_id, **one.number._asdict()}
+        {"project": head.project, "session_id": head.session_id, **asdict(one.number)}
         for head, one in pairs
         if one.number is not None
     ]

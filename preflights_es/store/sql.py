@@ -11,6 +11,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
+from msgspec.structs import asdict
+
 from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
 from preflights_es.kernel.ids import TYPED_MIN
 from preflights_es.kernel.ports import Access, AppendBatch, Arrival, Claim, Head, Numbered, Stored
@@ -192,7 +194,7 @@ class SqlStore(Looking):
             raise NumberTaken(batch.project, batch.number.number)
 
     def _insert_number(self, cursor: Any, project: str, number: Numbered, session_id: str) -> None:
-        row = {"project": project, "session_id": session_id, **number._asdict()}
+        row = {"project": project, "session_id": session_id, **asdict(number)}
         try:
             self._statements.run(cursor, "insert_number", **row)
         except self.database.taken as error:

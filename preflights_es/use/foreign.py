@@ -200,9 +200,7 @@ def record_form(process: Process, folder: str) -> RecordForm:
     root, at = process.settings.root, PurePosixPath(folder)
     every = [PurePosixPath(path) for path in process.documents.record_paths()]
     paths = [path for path in every if at == of_own_folder(path).parent]
-    ours = {
-        of for folder_name, of in process.store.numbers(process.project) if folder_name == folder
-    }
+    ours = {one.number for one in process.store.numbers(process.project) if one.folder == folder}
     others = [path for path in paths if number_of(of_own_folder(path).name) not in ours]
     read = (_read_listed_header(root, str(path)) for path in others[-LOOKED_AT_MAX:])
     records = [*filter(None, read)]

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from functools import cache, lru_cache
 from re import Match, Pattern
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 
@@ -127,7 +127,7 @@ def cut_word_beginnings(text: str) -> frozenset[str]:
 _VERSION: Final = late_pattern(r" v?\d[\d.x]*$")
 
 
-class Name(NamedTuple):
+class Name(msgspec.Struct, frozen=True):
     """A product."""
 
     name: str
@@ -214,7 +214,7 @@ SCOPE_WORDS_MAX: Final = 8
 NAME_WORDS_MAX: Final = 3  # of a name that is not known, or that stands within a scope
 
 
-class StatedDecision(NamedTuple):
+class StatedDecision(msgspec.Struct, frozen=True):
     """What a text states."""
 
     value: str
@@ -329,7 +329,7 @@ def _shouts(match: Match[str]) -> bool:
 # Names -----------------------------------------------------------------------------------------
 
 
-class _NameRecognition(NamedTuple):
+class _NameRecognition(msgspec.Struct, frozen=True):
     """How names are told from other words."""
 
     name_of: NameOf

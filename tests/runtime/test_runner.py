@@ -46,7 +46,7 @@ from preflights_es.kernel.events import (
     SessionAbandoned,
     SessionClosed,
 )
-from preflights_es.kernel.ports import AppendBatch, Claim, Draft, Head, Store, Stored
+from preflights_es.kernel.ports import AppendBatch, Claim, Draft, Head, Numbered, Store, Stored
 from preflights_es.runtime.performer import CALL_MS, MARGIN_MS, open_completion
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
@@ -348,7 +348,7 @@ def test_inputs_of_several_sessions_are_one_append(store: MemoryStore) -> None:
         (toy.Heard(text="y", count=2),),
     ]
     assert [len(batches) for batches in counting.appends] == [2]
-    assert store.numbers(PROJECT) == {("", 7): OTHER}
+    assert store.numbers(PROJECT) == {Numbered("", 7): OTHER}
 
 
 def test_a_conflict_or_duplicate_in_one_session_keeps_all_as_they_were(store: MemoryStore) -> None:
@@ -813,5 +813,5 @@ def test_the_whole_loop_runs_over_a_database(sql: SqlStore, hands: Hands) -> Non
     step = settled(bob, ScriptedProvider(LLMTimeoutError("slow"), "\ud800"))
     ada.submit_all([ProposedInput(step.handle, toy.said("thanks"), "thanks", number=3)])
     assert ada.load(SESSION) == bob.load(SESSION)
-    assert sql.numbers(PROJECT) == {("", 3): SESSION}
+    assert sql.numbers(PROJECT) == {Numbered("", 3): SESSION}
     assert replayed(sql) == "identical"

@@ -273,23 +273,29 @@ def test_a_number_belongs_to_one_session_of_a_project_and_not_to_two_at_once(
     assert _everything(store) == before
     with pytest.raises(NumberTaken):
         store.append([batch(n, said("hello", f"new-{n}"), holds=8) for n in (3, 4)])
-    assert (_everything(store), store.numbers(PROJECT)) == (before, {("", 7): session_id(1)})
+    assert (_everything(store), store.numbers(PROJECT)) == (
+        before,
+        {Numbered("", 7): session_id(1)},
+    )
 
 
 def test_a_session_may_take_its_number_again_and_hold_several(store: AnyStore) -> None:
     (head,) = store.append([batch(1, said("hello", "a"), holds=7)])
     (head,) = store.append([batch(1, said("again", "b"), after=head, holds=7)])
-    assert store.numbers(PROJECT) == {("", 7): session_id(1)}
+    assert store.numbers(PROJECT) == {Numbered("", 7): session_id(1)}
     store.append([batch(1, said("renumbered", "c"), after=head, holds=9)])
-    assert store.numbers(PROJECT) == {("", 7): session_id(1), ("", 9): session_id(1)}
+    assert store.numbers(PROJECT) == {
+        Numbered("", 7): session_id(1),
+        Numbered("", 9): session_id(1),
+    }
 
 
 def test_projects_number_apart_and_nought_is_a_number(store: AnyStore) -> None:
     store.append([batch(1, said("hello", "a"), holds=0)])
     store.append([batch(2, said("hello", "b"), holds=0, project="garden")])
     store.append([batch(3, said("hello", "c"))])
-    assert store.numbers(PROJECT) == {("", 0): session_id(1)}
-    assert store.numbers("garden") == {("", 0): session_id(2)}
+    assert store.numbers(PROJECT) == {Numbered("", 0): session_id(1)}
+    assert store.numbers("garden") == {Numbered("", 0): session_id(2)}
     assert store.numbers("attic") == {}
 
 
@@ -302,13 +308,13 @@ def test_folders_number_apart(source: AnyStore, store: AnyStore) -> None:
         ]
 
     store.append(in_folders(1, 7))
-    held = {("docs/adr", 7): session_id(1), ("web/adr", 7): session_id(2)}
+    held = {Numbered("docs/adr", 7): session_id(1), Numbered("web/adr", 7): session_id(2)}
     assert store.numbers(PROJECT) == held
     with pytest.raises(NumberTaken):
         store.append([replace(batch(3, said("hello", "c")), number=Numbered("web/adr", 7))])
     source.append(in_folders(4, 8))
-    more = {("docs/adr", 8): session_id(4), ("web/adr", 8): session_id(5)}
-    arrivals = [Arrival(source.read(id_), number=Numbered(*place)) for place, id_ in more.items()]
+    more = {Numbered("docs/adr", 8): session_id(4), Numbered("web/adr", 8): session_id(5)}
+    arrivals = [Arrival(source.read(id_), number=place) for place, id_ in more.items()]
     assert store.insert_new(arrivals)
     assert store.numbers(PROJECT) == held | more
 
@@ -524,7 +530,10 @@ def test_a_number_comes_with_its_session_unless_another_holds_it(
     store.append([batch(3, said("mine", "c"), holds=7)])
     store.insert(source.read(session_id(1)), number=Numbered("", 7))
     store.insert(source.read(session_id(2)), number=Numbered("", 8))
-    assert store.numbers(PROJECT) == {("", 7): session_id(3), ("", 8): session_id(2)}
+    assert store.numbers(PROJECT) == {
+        Numbered("", 7): session_id(3),
+        Numbered("", 8): session_id(2),
+    }
 
 
 def two(store: AnyStore, **of_the_first: Any) -> list[Arrival]:
@@ -566,10 +575,13 @@ def test_new_sessions_bring_their_calls_and_numbers(source: AnyStore, store: Any
     assert store.insert_new(two(source, open_calls=calls, number=Numbered("", 7)))
     assert store.open_calls(PROJECT) == tuple((session_id(1), call) for call in calls)
     assert store.claim(session_id(1), "completion-1", "ada", now=100, until=200) == "taken"
-    assert store.numbers(PROJECT) == {("", 7): session_id(3)}, "its holder here keeps it"
+    assert store.numbers(PROJECT) == {Numbered("", 7): session_id(3)}, "its holder here keeps it"
     opened(source, 4)
     assert store.insert_new([Arrival(source.read(session_id(4)), number=Numbered("", 8))])
-    assert store.numbers(PROJECT) == {("", 7): session_id(3), ("", 8): session_id(4)}
+    assert store.numbers(PROJECT) == {
+        Numbered("", 7): session_id(3),
+        Numbered("", 8): session_id(4),
+    }
 
 
 def test_of_new_sessions_none_is_taken_over_where_one_is_here(

@@ -13,7 +13,7 @@ from sqlalchemy import select
 
 from preflights_es.kernel.errors import Conflict
 from preflights_es.kernel.events import ERASED_TAG
-from preflights_es.kernel.ports import Head
+from preflights_es.kernel.ports import Head, Numbered
 from preflights_es.store import core_tables
 from preflights_es.store.frozen import PROJECTED, columns
 from preflights_es.store.sql import SqlStore
@@ -73,7 +73,7 @@ def test_open_calls_go_and_numbers_stay_taken(store: AnyStore) -> None:
     store.append([batch(2, said("hello", "b"), heard("hello"), opens=("call",))])
     erase(store, 1)
     assert store.open_calls(PROJECT) == ((session_id(2), "call"),)
-    assert store.numbers(PROJECT) == {("", 7): session_id(1)}
+    assert store.numbers(PROJECT) == {Numbered("", 7): session_id(1)}
     assert store.claim(session_id(1), "call", "owner", 1, 2) == "not_open"
 
 
