@@ -4,8 +4,6 @@ Request and outcome are events. A rejection is a Decision in the log and is comp
 replay, so nothing in it may depend on the wording or the order of a library's errors.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import lru_cache
 from hashlib import sha256

@@ -8,7 +8,8 @@ something (a completion, a file); an Outcome is the Input that answers it and na
 one session reads of another enters as an Input that names its `Source`.
 """
 
-from __future__ import annotations
+# No module whose Structs are decoded by most commands imports `annotations` from `__future__`: what
+# is text then, msgspec compiles and evaluates in every process.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, reduce
@@ -381,7 +382,7 @@ class Growing(Value, Generic[T], frozen=True):
     last: tuple[T, ...] = ()
     """The newest, at most as many."""
 
-    def plus(self, *items: T) -> Growing[T]:
+    def plus(self, *items: T) -> "Growing[T]":
         """With more items at the end."""
         grown = self
         for item in items:

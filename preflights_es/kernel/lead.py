@@ -5,8 +5,6 @@ session is strict, or, where the policy says so, the end of the step or a stall.
 what is asked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Final
 

@@ -1,7 +1,5 @@
 """Which folders hold records: the usual names, and what settings and files of other tools say."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

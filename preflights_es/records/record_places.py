@@ -4,8 +4,6 @@ Which folders there are is looked for where the index has changed; what lies in 
 time (`record_list`).
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter, defaultdict

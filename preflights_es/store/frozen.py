@@ -4,8 +4,6 @@
 holds them to what those make today (docs/decisions/0017).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from operator import attrgetter

@@ -1,7 +1,5 @@
 """One event a line, behind the format: how a session travels (docs/specs/log.md)."""
 
-from __future__ import annotations
-
 from binascii import unhexlify
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager

@@ -5,8 +5,6 @@ folders on every system. They may come from a stranger's clone: a pattern that c
 recorded here matches nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from re import Pattern
@@ -518,7 +516,7 @@ class DecidedPatch(Value, frozen=True, kw_only=True):
         """What people call it."""
         return decision_name(self.number, self.uid)
 
-    def stood(self, at: int) -> DecidedPatch:
+    def stood(self, at: int) -> "DecidedPatch":
         """The record at the end of a microsecond in which it was in force."""
         then = next((former for former in self.former if at < former.until), self)
         return replace(

@@ -3,8 +3,6 @@
 An artifact here is a structured plan with a standing.
 """
 
-from __future__ import annotations
-
 from datetime import date
 from typing import Final, Literal
 

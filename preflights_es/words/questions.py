@@ -3,8 +3,6 @@
 Each workflow has its own events, with its own tags.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from typing import ClassVar, Final, Literal
 

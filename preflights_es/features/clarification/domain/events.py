@@ -1,7 +1,5 @@
 """What a clarification records: Inputs first, then Decisions, then the list of all."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from msgspec import UNSET, UnsetType

@@ -1,7 +1,5 @@
 """Packs of topics, named in every session, and what a team's settings say otherwise."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from contextlib import suppress

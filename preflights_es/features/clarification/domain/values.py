@@ -1,7 +1,5 @@
 """The words of seed 0: what a team can configure, what is asked, and what is decided."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Literal
 
