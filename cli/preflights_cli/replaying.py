@@ -25,7 +25,7 @@ from preflights_es.use.archives import SessionFile
 from preflights_es.use.replays import Again, Replayed, SessionDiff, compare_sessions, replays, rerun
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn
-from preflights_es.words.event_names import event_in_words, pointer_in_words, value_of_pointer
+from preflights_es.words.event_names import event_in_words, value_of_pointer
 
 VALUE_MAX: Final = 400  # characters of a value that differs
 AROUND: Final = 60  # characters in front of the first difference of long values
@@ -34,7 +34,7 @@ AROUND: Final = 60  # characters in front of the first difference of long values
 def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     """The place, the reason and both values."""
     name = escaped_text(event_in_words(divergence.type))
-    where = escaped_text(pointer_in_words(divergence.pointer))
+    where = escaped_text(divergence.place)
     voice.say(f"{id_} differs at event {divergence.version}, {name}: {where}")
     if divergence.cause:
         voice.say(f"  cause:    {escaped_text(divergence.cause)}")
@@ -120,8 +120,7 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     _say_run(voice, result)
     for change in result.changes:
         recorded, child = both_in_words(change.pointer, change.recorded, change.child)
-        where = escaped_text(pointer_in_words(change.pointer))
-        voice.say(f"  {where}: {recorded} -> {child}")
+        voice.say(f"  {escaped_text(change.place)}: {recorded} -> {child}")
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
             say_divergence(voice, id_, divergence)
@@ -308,7 +307,7 @@ def _say_pair(voice: Voice, found: SessionDiff, pair: EventPair) -> None:
     if pair.cause:
         voice.say(f"  cause: {escaped_text(pair.cause)}")
     for each in pair.differences:
-        voice.say(f"  {escaped_text(pointer_in_words(each.pointer))}")
+        voice.say(f"  {escaped_text(each.place)}")
         values = both_in_words(each.pointer, each.a, each.b)
         for id_, value in zip((one, two), values, strict=True):
             voice.say(f"    {id_}: {value}")

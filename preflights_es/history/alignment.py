@@ -34,6 +34,8 @@ class ValueDifference(msgspec.Struct, frozen=True, kw_only=True):
 
     pointer: str
     """JSON Pointer into the payload; empty for the event as a whole."""
+    place: str
+    """The same in words, as in `setup, prompt clarify`."""
     a: Any
     b: Any
 
@@ -146,7 +148,9 @@ def _pair(one: _Placed | None, two: _Placed | None) -> EventPair:
         b=two.version if two else None,
         type=either.event[0],
         differences=tuple(
-            ValueDifference(pointer=each.pointer, a=each.recorded, b=each.computed)
+            ValueDifference(
+                pointer=each.pointer, place=each.place, a=each.recorded, b=each.computed
+            )
             for each in found
         ),
         cause=found[0].cause if found else "",

@@ -30,6 +30,7 @@ from preflights_es.store.stored_events import (
     hash_event_link,
     stream_prefix,
 )
+from preflights_es.words.event_names import pointer_in_words
 from preflights_es.words.questions import Question, Refusal
 from preflights_es.words.workflow import Workflow, is_stalled
 
@@ -47,6 +48,8 @@ class Divergence(msgspec.Struct, frozen=True, kw_only=True):
     """Of the event: as recorded, or as computed where nothing was recorded there."""
     pointer: str
     """JSON Pointer into the payload; empty for the event as a whole."""
+    place: str
+    """The same in words, as in `setup, prompt clarify`."""
     recorded: Any
     computed: Any
     cause: str = ""
@@ -73,12 +76,14 @@ def find_event_divergences(
                 version=version,
                 type=tag,
                 pointer="",
+                place=pointer_in_words(""),
                 recorded=_show_whole_event(recorded),
                 computed=_show_whole_event(computed),
                 cause=cause,
             )
         ]
-    found = list(differences(decode_plain_json(recorded[1]), decode_plain_json(computed[1])))
+    payloads = decode_plain_json(recorded[1]), decode_plain_json(computed[1])
+    found = list(differences(*payloads))
     if found and not cause and recorded[0] == CompletionRequested.tag:
         cause = _cause(recorded[1], computed[1])
     return [
@@ -86,6 +91,7 @@ def find_event_divergences(
             version=version,
             type=recorded[0],
             pointer=pointer,
+            place=pointer_in_words(pointer, *payloads),
             recorded=show_absent_value(a),
             computed=show_absent_value(b),
             cause=cause,

@@ -37,6 +37,7 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.session import Session
 from preflights_es.providers.base import RecordedProvider, RequestMatch
 from preflights_es.store.stored_events import Codec, erased_before, verified
+from preflights_es.words.event_names import pointer_in_words
 from preflights_es.words.questions import Question
 from preflights_es.words.workflow import Workflow, compute_session_status, find_known_workflow
 
@@ -264,6 +265,8 @@ class ChildChange(msgspec.Struct, frozen=True, kw_only=True):
 
     pointer: str
     """JSON Pointer into what is told of a session: `told`."""
+    place: str
+    """The same in words."""
     recorded: Any
     child: Any
 
@@ -444,7 +447,12 @@ def questions_in(event: Event) -> list[Question]:
 def changes(recorded: dict[str, Any], child: dict[str, Any]) -> tuple[ChildChange, ...]:
     """Every value that differs."""
     return tuple(
-        ChildChange(pointer=pointer, recorded=show_absent_value(a), child=show_absent_value(b))
+        ChildChange(
+            pointer=pointer,
+            place=pointer_in_words(pointer, recorded, child),
+            recorded=show_absent_value(a),
+            child=show_absent_value(b),
+        )
         for pointer, a, b in differences(recorded, child)
     )
 

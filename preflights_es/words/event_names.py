@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, Final
 
 from preflights_es.kernel.ids import iso
+from preflights_es.kernel.text import one_line, shortened
 
 _PLAIN: Final = {
     "artifact.due": "document due",
@@ -35,20 +37,62 @@ CLOSED: Final = frozenset(("kind", "reason", "source", "standing", "status", "ty
 """Fields that hold one name of a list of ours, such as `needs_answers`."""
 
 
-def pointer_in_words(pointer: str) -> str:
-    """`patch, field 2, library` of `/patch/fields/1/library`."""
-    words: list[str] = []
-    for part in pointer.split("/")[1:]:
-        name = part.replace("~1", "/").replace("~0", "~").replace("_", " ")
-        if not name.isdecimal():
-            words.append(name)
-        elif words and words[-1].endswith("s"):
-            one = words[-1]
-            singular = f"{one[:-3]}y" if one.endswith("ies") else one[:-1]
-            words[-1] = f"{singular} {int(name) + 1}"
+NAMED_BY: Final = ("name", "key", "label", "field", "topic", "title", "path")
+"""Fields by which people know one of several; the first that it has."""
+NAME_MAX: Final = 60  # characters of such a name
+PAIR: Final = ("name", "value")
+
+
+def pointer_in_words(pointer: str, *values: Any) -> str:
+    """`patch, field Library` of `/patch/fields/1/1`.
+
+    Args:
+        values: in which the place is; one of several has the name that all of these give it.
+    """
+    words, held = list[str](), [*values]
+    parts = [one.replace("~1", "/").replace("~0", "~") for one in pointer.split("/")]
+    for before, part in pairwise(parts):
+        pair = [_name_in_list(one) for one in held if before.isdecimal() and _is_pair(one)]
+        held = [below for one in held for below in _list_below(one, part)]
+        if not part.isdecimal():
+            said = part.replace("_", " ")
+            words += [said] if words[-1:] != [said] else []
+        elif pair:
+            words += [PAIR[int(part)]] if len({*pair}) > 1 else []
         else:
-            words.append(f"item {int(name) + 1}")
+            names = {*map(_name_in_list, held)}
+            name = names.pop() if len(names) == 1 else ""
+            words[-1:] = _name_one_of(words[-1:], name, int(part) + 1)
     return ", ".join(words) or "the whole event"
+
+
+def _name_one_of(words: list[str], name: str, number: int) -> list[str]:
+    """`field Library` of `fields`; of a word that is not plural, a word of its own."""
+    if not (words and words[0].endswith("s")):
+        return [*words, name or f"item {number}"]
+    one = f"{words[0][:-3]}y" if words[0].endswith("ies") else words[0][:-1]
+    return [f"{one} {name or number}"]
+
+
+def _list_below(held: Any, part: str) -> list[Any]:
+    """What stands there; nothing where only the other value has it."""
+    if isinstance(held, dict):
+        return [held[part]] if part in held else []
+    is_place = isinstance(held, list) and part.isdecimal() and int(part) < len(held)
+    return [held[int(part)]] if is_place else []
+
+
+def _is_pair(one: Any) -> bool:
+    return isinstance(one, list) and len(one) == len(PAIR) and isinstance(one[0], str)
+
+
+def _name_in_list(one: Any) -> str:
+    """What one of several is called; empty where nothing names it."""
+    known = one[:1] if _is_pair(one) else []
+    if isinstance(one, dict):
+        known = [one.get(field) for field in NAMED_BY]
+    name = next((name for name in known if name and isinstance(name, str)), "")
+    return shortened(one_line(name), NAME_MAX)
 
 
 def value_of_pointer(pointer: str, value: Any) -> Any:

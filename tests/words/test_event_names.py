@@ -38,17 +38,44 @@ def test_no_two_events_of_a_workflow_share_a_name() -> None:
 
 
 @each(
-    ("pointer", "words"),
+    ("pointer", "values", "words"),
     [
-        ("/view/patch/fields/1/library", "view, patch, field 2, library"),
-        ("/categories/0/2", "category 1, item 3"),
-        ("/a~1b/answered_at", "a/b, answered at"),
-        ("/0", "item 1"),
-        ("", "the whole event"),
+        ("/view/patch/fields/1/library", [], "view, patch, field 2, library"),
+        ("/categories/0/2", [], "category 1, item 3"),
+        ("/a~1b/answered_at", [], "a/b, answered at"),
+        ("/0", [], "item 1"),
+        ("", [], "the whole event"),
+        ("/question/question", [], "question"),
+        (
+            "/lead/parameters/0/1",
+            [{"lead": {"parameters": [["seed", "1"]]}}],
+            "lead, parameter seed",
+        ),
+        (
+            "/parameters/1",
+            [{"parameters": [1, ["seed", "1"]]}, {"parameters": [1]}],
+            "parameter seed",
+        ),
+        ("/fields/0/0", [{"fields": [["a", "1"]]}, {"fields": [["b", "1"]]}], "field 1, name"),
+        ("/fields/0/1", [{"fields": [["a", "1"]]}, {"fields": [["b", "2"]]}], "field 1, value"),
+        (
+            "/answers/0/values/1",
+            [{"answers": [{"key": "auth", "values": []}]}],
+            "answer auth, value 2",
+        ),
+        (
+            "/offered/1/against",
+            [{"offered": [0, {"label": "Redis\n2"}]}],
+            "offered, Redis 2, against",
+        ),
+        ("/alternatives/0/name", [[], {"alternatives": [{"name": 3}]}], "alternative 1, name"),
+        ("/fields/0", [{"fields": [["x" * 99, 1]]}], f"field {'x' * 59}…"),
     ],
 )
-def test_the_place_of_a_value_is_said_in_words(pointer: str, words: str) -> None:
-    assert pointer_in_words(pointer) == words
+def test_the_place_of_a_value_is_said_in_words(
+    pointer: str, values: list[object], words: str
+) -> None:
+    assert pointer_in_words(pointer, *values) == words
 
 
 @each(

@@ -39,7 +39,7 @@ from preflights_es.use.answers import asked_in
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
-from preflights_es.words.event_names import value_of_pointer
+from preflights_es.words.event_names import pointer_in_words, value_of_pointer
 from preflights_es.words.questions import Answers, Question, answers_in
 from preflights_es.words.workflow import HEAD, Cost, View
 
@@ -155,7 +155,8 @@ def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> 
 class Changed(msgspec.Struct, frozen=True):
     """What one event changed of how its session stands."""
 
-    pointer: str
+    place: str
+    """In words."""
     before: Any
     """A JSON value, as text where it is long; empty where there was none."""
     now: Any
@@ -163,10 +164,13 @@ class Changed(msgspec.Struct, frozen=True):
 
 def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
     """The first of them, in the order of the session's JSON."""
-    found = islice(differences(_comparable_view(before), _comparable_view(now)), CHANGES)
+    views = _comparable_view(before), _comparable_view(now)
     return [
-        Changed(pointer, *(_shown_value(value_of_pointer(pointer, one)) for one in both))
-        for pointer, *both in found
+        Changed(
+            pointer_in_words(pointer, *views),
+            *(_shown_value(value_of_pointer(pointer, one)) for one in both),
+        )
+        for pointer, *both in islice(differences(*views), CHANGES)
     ]
 
 
@@ -179,20 +183,7 @@ def _shown_value(one: Any) -> Any:
 def _comparable_view(one: ViewAtEvent) -> Any:
     if one.view is None:
         return {}
-    return _named_pairs({"status": one.view.status, **one.told})
-
-
-def _named_pairs(found: Any) -> Any:
-    """A JSON value in which pairs of name and value are an object: their place has a name then."""
-    match found:
-        case [[str(), _], *_] if all(isinstance(one, list) and len(one) == 2 for one in found):
-            return {str(name): _named_pairs(one) for name, one in found}
-        case list():
-            return [*map(_named_pairs, found)]
-        case dict():
-            return {name: _named_pairs(one) for name, one in found.items()}
-        case _:
-            return found
+    return {"status": one.view.status, **one.told}
 
 
 # 2. What differs ----------------------------------------------------------------------------

@@ -35,7 +35,7 @@ from preflights_es.records.record_text import document_in_markdown
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.inbox import Waiting
 from preflights_es.use.request import Request
-from preflights_es.words.event_names import event_in_words, pointer_in_words
+from preflights_es.words.event_names import event_in_words
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -318,7 +318,6 @@ def _environment() -> Environment:
         tree=_tree,
         read=_render_record_text,
         event=event_in_words,
-        place=pointer_in_words,
     )
     own = {"linked": static_file_address, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)

@@ -69,7 +69,7 @@ def _rows(pairs: Iterable[EventPair]) -> Iterator[dict[str, Any]]:
 
 def _difference_row(one: ValueDifference) -> tuple[str, DivergenceSide, DivergenceSide]:
     values = (value_of_pointer(one.pointer, each) for each in (one.a, one.b))
-    return one.pointer, *sides(*values)
+    return one.place, *sides(*values)
 
 
 ROUTES: Final = (page("/diff/{a}", comparison_choice), page("/diff/{a}/{b}", comparison_page))
