@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import chain, islice
+from typing import Literal
 
 import click
 
@@ -40,8 +41,8 @@ def _refuse_unknown(app: Request, status: str) -> None:
 @click.option(
     "--with",
     "counted",
-    type=click.Choice(tuple(COUNTED)),
-    help="With such calls of models, as `usage` counts them.",
+    type=click.Choice((*COUNTED, "refused")),
+    help="With such calls of models; refused: with a refused answer, also a person's.",
 )
 @click.option(
     "--cost-over", metavar="AMOUNT", type=click.FloatRange(0), help="That cost more than this."
@@ -56,7 +57,7 @@ def sessions_command(
     all_workflows: bool,
     query: str,
     of_model: str,
-    counted: Counted | None,
+    counted: Counted | Literal["refused"] | None,
     cost_over: float | None,
     since: int | None,
     until: int | None,
@@ -88,7 +89,8 @@ def sessions_command(
             search := SessionSearch(
                 words=query,
                 model=of_model,
-                counted=counted,
+                counted=None if counted == "refused" else counted,
+                refused=counted == "refused",
                 since=since,
                 until=until,
                 cost_over=cost_over,

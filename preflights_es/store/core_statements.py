@@ -165,6 +165,7 @@ def _taking_over(dialect: str) -> dict[str, ClauseElement]:
     whole = (core_tables.heads, core_tables.events, core_tables.outbox)
     return {
         "heads_among": _head.where(among(dialect, _h.session_id)),
+        "sessions_with": select(_e.session_id).where(among(dialect, _e.type)).distinct(),
         "insert_imported": insert(core_tables.imported_documents),
         "insert_free_number": insert(core_tables.numbers).from_select(
             [*row], select(*row.values()).where(~is_held)

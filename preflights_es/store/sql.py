@@ -340,6 +340,11 @@ class SqlStore(Looking):
         """Sessions of one workflow, of any project, oldest first."""
         return tuple(Head(*row) for row in self._rows("workflow_heads", of_workflow=workflow))
 
+    def sessions_with(self, tags: Sequence[str]) -> frozenset[str]:
+        """Sessions of any project that have an event with one of these tags."""
+        rows = self._rows("sessions_with", ids=encode_value_list(tags))
+        return frozenset(row[0] for row in rows)
+
     def headless(self) -> tuple[str, ...]:
         return tuple(row[0] for row in self._rows("headless"))
 

@@ -20,6 +20,7 @@ from preflights_es.kernel.errors import (
     SessionFaulted,
 )
 from preflights_es.kernel.ids import iso, milliseconds
+from preflights_es.kernel.lead import ResponseRejected
 from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.usage import COUNTED, Counted, sum_costs
@@ -31,6 +32,7 @@ from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.use.results import SessionRow, session_of
 from preflights_es.use.usage import price
+from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import STATUSES, UNKNOWN, Cost, View
 
 CHUNK: Final = 200  # sessions whose calls are read at once
@@ -50,6 +52,8 @@ class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
     """That a call was asked with."""
     counted: Counted | None = None
     """Calls that there are, as `usage` counts them."""
+    refused: bool = False
+    """Whether an answer was refused, a model's or a person's."""
     since: int | None = None
     """Microseconds since 1970 UTC: of a call where calls are meant, else of any event."""
     until: int | None = None
@@ -146,6 +150,10 @@ def list_session_rows(
     """
     request.finish_pending()
     process = request.process
+    if search.refused:
+        found = process.store.sessions_with(_refusing_tags())
+        among = found if search.among is None else found.intersection(search.among)
+        search = replace(search, refused=False, among=among)
     project = None if any_project else process.project
     is_meant = _listed_session_filter(request, workflow, all_workflows=all_workflows)
     heads = _newest_session_heads(process.store, project, LISTED + 1, is_meant)
@@ -157,8 +165,14 @@ def list_session_rows(
         listed = ((head, row) for head, row in newest if is_meant(head))
     else:
         listed = ((head, None) for head in heads[:LISTED])
-    found = _search_listed_sessions(request, listed, search)
-    return (row for row in found if status in (None, row.status)), more
+    rows = _search_listed_sessions(request, listed, search)
+    return (row for row in rows if status in (None, row.status)), more
+
+
+def _refusing_tags() -> list[str]:
+    """Of the events by which an answer or a change does not count, a model's or a person's."""
+    events = {one for workflow in WORKFLOWS.values() for one in workflow.decider.events}
+    return [one.tag for one in events if issubclass(one, Refusal | ResponseRejected)]
 
 
 def _search_listed_sessions(

@@ -28,12 +28,14 @@ ROWS: Final = 100  # sessions of a page
 SUMMED: Final = 1_000  # sessions that a page looks at for its sums
 SOUGHT_MAX: Final = 400  # characters of a field of the search
 WAITS: Final = "waits"
+REFUSED: Final = "refused"
 FIELDS: Final = ("q", "workflow", "status", "with", "model", "prompt", "since", "until", "cost")
 """What the list is searched by."""
 HAPPENED: Final[Mapping[str, str]] = {
     "calls": "a model was asked",
     "retries": "a model was asked again",
     "failed": "a call of a model failed",
+    REFUSED: "an answer was refused",
     "rejected": "a model's answer was refused",
     "fallbacks": "the rules took over",
     "late": "an answer came too late",
@@ -54,6 +56,7 @@ def sessions_page(asked: PageRequest) -> Page:
         model=known["model"],
         prompt=known["prompt"],
         counted=next((name for name in COUNTED if name == happened), None),
+        refused=happened == REFUSED,
         since=filter_moment(known["since"]),
         until=filter_moment(known["until"], is_end=True),
         cost_over=_amount(known["cost"]),
@@ -132,7 +135,7 @@ def _sessions_command_line(known: Mapping[str, str], *, is_status: bool) -> str:
         "--status": known["status"] if is_status else "",
         "--query": known["q"],
         "--model": known["model"],
-        "--with": known["with"] if known["with"] in COUNTED else "",
+        "--with": known["with"] if known["with"] in (*COUNTED, REFUSED) else "",
         "--cost-over": known["cost"] if _amount(known["cost"]) is not None else "",
         **{f"--{n}": known[n] if filter_moment(known[n]) else "" for n in ("since", "until")},
     }

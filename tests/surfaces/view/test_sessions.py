@@ -113,6 +113,20 @@ def test_sessions_are_found_and_summed_up_and_the_command_finds_the_same(
         assert "2 sessions" in words(pages.text(f"/sessions?{query}")), query
 
 
+def test_a_refused_answer_of_a_person_is_found_as_one_of_a_model_is(
+    shop: Project, pages: Pages
+) -> None:
+    shop.call("start", "Add login", "--json")
+    shop.call("answer", "last", "auth_strategy=TBD")
+    page = pages.text("/sessions?with=refused")
+    assert "Add login" in page
+    command = re.search("The same in a terminal: <code>preflights ([^<]*)<", page)
+    assert command
+    assert len(shop.call(*shlex.split(command[1]), "--json").json["sessions"]) == 1
+    assert "Add login" not in pages.text("/sessions?with=rejected")
+    assert "Add login" not in pages.text("/sessions?with=refused&until=2001-01-01")
+
+
 def test_sums_are_of_the_newest_sessions_where_there_are_many(
     shop: Project, pages: Pages, monkeypatch: Any
 ) -> None:
