@@ -11,6 +11,9 @@ from preflights_es.kernel.text import late_pattern
 SHORT = 8
 """Characters of an id that people see and type: its random end (issue 1)."""
 
+SHORT_AT: Final = 36 - SHORT
+"""Characters of an id before its short form."""
+
 TYPED_MIN = 4
 """A shorter part of an id counts as a typing error."""
 

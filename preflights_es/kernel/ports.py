@@ -144,7 +144,7 @@ class Store(Protocol):
         """Sessions of a project (of all: None), newest first."""
 
     def matching(self, typed: str) -> tuple[str, ...]:
-        """Ids that begin or end with what was typed, at most a handful."""
+        """At most a handful of ids that, or whose short form, begin or end with what was typed."""
 
     def session_of_input(self, input_id: str) -> str | None:
         """The session that holds an Input; None when no event bears the id."""

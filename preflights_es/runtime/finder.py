@@ -87,7 +87,7 @@ class Finder:
         self._filed = filed
 
     def resolved(self, typed: str, of: str = "") -> str:
-        """The id that a person meant: whole, its beginning, its end, `ADR-0007`, or `last`.
+        """The id that a person meant: whole, its beginning or end, `ADR-0007`, or `last`.
 
         The name of a record's file, with or without its ending, names the record, or its session.
 

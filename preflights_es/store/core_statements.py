@@ -143,7 +143,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
         ),
         "matching": select(_h.session_id)
         .where(
-            or_(_h.session_id.like(bindparam("beginning")), _h.session_id.like(bindparam("ending")))
+            or_(*(_h.session_id.like(bindparam(name)) for name in ("beginning", "shown", "ending")))
         )
         .order_by(_h.session_id.desc())
         .limit(MATCHES_MAX),

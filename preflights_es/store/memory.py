@@ -8,7 +8,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, NumberTaken
-from preflights_es.kernel.ids import TYPED_MIN
+from preflights_es.kernel.ids import SHORT_AT, TYPED_MIN
 from preflights_es.kernel.ports import AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store.frozen import MATCHES_MAX
 from preflights_es.store.log_rows import UNCLAIMED, claimed, head_of
@@ -162,7 +162,9 @@ class MemoryStore:
         if len(typed) < TYPED_MIN:
             return ()
         newest = sorted(self._streams, reverse=True)
-        found = (s for s in newest if s.startswith(typed) or s.endswith(typed))
+        found = (
+            s for s in newest if s.startswith((typed, s[:SHORT_AT] + typed)) or s.endswith(typed)
+        )
         return tuple(islice(found, MATCHES_MAX))
 
     def session_of_input(self, input_id: str) -> str | None:

@@ -14,7 +14,7 @@ from typing import Any, Final
 from msgspec.structs import asdict
 
 from preflights_es.kernel.errors import Conflict, DuplicateInput, LogDamaged, NumberTaken
-from preflights_es.kernel.ids import TYPED_MIN
+from preflights_es.kernel.ids import SHORT_AT, TYPED_MIN
 from preflights_es.kernel.ports import Access, AppendBatch, Arrival, Claim, Head, Numbered, Stored
 from preflights_es.store import frozen, log_rows, opening
 from preflights_es.store.database import Looking, Race, T, encode_value_list, event_of, together
@@ -351,7 +351,9 @@ class SqlStore(Looking):
     def matching(self, typed: str) -> tuple[str, ...]:
         if len(typed) < TYPED_MIN or not set(typed) <= set("0123456789abcdef-"):
             return ()
-        rows = self._rows("matching", beginning=f"{typed}%", ending=f"%{typed}")
+        rows = self._rows(
+            "matching", beginning=f"{typed}%", shown=f"{'_' * SHORT_AT}{typed}%", ending=f"%{typed}"
+        )
         return tuple(row[0] for row in rows)
 
     def session_of_input(self, input_id: str) -> str | None:

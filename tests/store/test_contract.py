@@ -437,6 +437,13 @@ def test_a_session_is_found_by_the_beginning_or_the_end_of_its_id(store: AnyStor
         assert store.matching(typed) == (), typed
 
 
+def test_a_session_is_found_by_the_beginning_of_its_short_id(store: AnyStore) -> None:
+    named = f"{session_id(1)[:-8]}6f3a91c2"
+    store.append([replace(batch(1, said("hello", "input-1")), session_id=named)])
+    assert store.matching("6f3a") == store.matching("6f3a91c") == (named,)
+    assert store.matching("f3a9") == ()
+
+
 def test_at_most_a_handful_of_matches_is_named_newest_first(store: AnyStore) -> None:
     for n in range(1, MATCHES_MAX + 4):
         opened(store, n)
