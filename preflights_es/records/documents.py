@@ -33,7 +33,7 @@ from preflights_es.kernel.text import late_pattern, slug
 from preflights_es.records import files, render
 from preflights_es.records.files import front_of
 from preflights_es.records.record_folder import RecordFolder
-from preflights_es.records.record_names import numbered_groups, of_own_folder, sequence_of
+from preflights_es.records.record_names import is_year, numbered_groups, of_own_folder, sequence_of
 from preflights_es.records.render import check_template
 from preflights_es.records.session_files import SessionFiles
 from preflights_es.runtime.performer import PROGRAM
@@ -293,8 +293,11 @@ class Documents:
             raise ArtifactOutside(
                 f"the log names the document {path!r}: expected a name {such}; nothing was written"
             )
-        found = files.checked_path(self.root, self._folders_of(filing), str(own))
-        return found if own == at else found / at.name
+        folders, first = self._folders_of(filing), own
+        if is_year(own.parent.name) and own.parent.as_posix() not in folders:
+            first = own.parent
+        found = files.checked_path(self.root, folders, str(first))
+        return found.joinpath(at.relative_to(first))
 
     def _folders_of(self, filing: Filing | None) -> tuple[str, ...]:
         if filing is not None:

@@ -34,6 +34,7 @@ from preflights_es.records.record_names import (
     is_other_text,
     is_page,
     is_record_name,
+    is_year,
     name_of_record,
     numbered_name,
     sequence_of_path,
@@ -409,9 +410,15 @@ def form_of(names: Iterable[str], template: str = RecordForm().template) -> Reco
     """What most names of a folder have in common; what has no number and no day is passed over.
 
     Args:
-        names: with `/README.md` or the like of those with a folder of their own.
+        names: with `/README.md` or the like of those with a folder of their own, and with the year
+            of those in a folder per year.
     """
-    names = [name for name in names if is_record_name(name)]
+    every = [*names]
+    names = [name for name in every if is_record_name(name)]
+    yearly = [rest for year, _, rest in (one.partition("/") for one in every) if is_year(year)]
+    if len(yearly) > len(names):
+        form = form_of(yearly, template)
+        return replace(form, before=f"YYYY/{form.before}")
     if names and all(map(day_of_file_name, names)):
         return _dated(names, template)
     numbered = [one for one in map(numbered_name, names) if one is not None]

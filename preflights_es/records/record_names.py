@@ -50,6 +50,7 @@ _NAMED = late_pattern(
     re.IGNORECASE | re.ASCII,
 )
 _MONTH = late_pattern(rf"{_YEAR}(?:0[1-9]|1[0-2])(?!\d)|(?:19|20)\d\d$", re.ASCII)
+_YEAR_NAME = late_pattern(r"(?:19|20)\d\d", re.ASCII)
 _OF_DECISIONS: Final = ("", "adr", "madr", "dr", "decision", "record")
 
 
@@ -149,6 +150,11 @@ def of_own_folder(path: PurePosixPath) -> PurePosixPath:
     """The folder of a record that has one of its own; every other path as it is."""
     is_own = is_first_page(path.name) and is_page(path.name) and is_dated(path.parent.name)
     return path.parent if is_own else path
+
+
+def is_year(name: str) -> bool:
+    """Whether a folder is called as a year."""
+    return _YEAR_NAME.fullmatch(name) is not None
 
 
 def is_dated(stem: str) -> bool:

@@ -28,6 +28,7 @@ from preflights_es.records.record_names import (
     ForeignRecord,
     NumberClash,
     RecordHeader,
+    is_year,
     number_clashes,
     number_of,
     numbered_name,
@@ -193,13 +194,13 @@ def with_words(process: Process) -> tuple[dict[int, ForeignRow], Records]:
 
 
 def record_form(process: Process, folder: str) -> RecordForm:
-    """How the records of a folder look; some may have a folder of their own.
+    """How the records of a folder look; some may have a folder of their own, or one of a year.
 
     The log knows ours, which follow the others: they need not be read.
     """
     root, at = process.settings.root, PurePosixPath(folder)
     every = [PurePosixPath(path) for path in process.documents.record_paths()]
-    paths = [path for path in every if at == of_own_folder(path).parent]
+    paths = [path for path in every if _lies_in(path, at)]
     ours = {one.number for one in process.store.numbers(process.project) if one.folder == folder}
     others = [path for path in paths if number_of(of_own_folder(path).name) not in ours]
     read = (_read_listed_header(root, str(path)) for path in others[-LOOKED_AT_MAX:])
@@ -207,6 +208,11 @@ def record_form(process: Process, folder: str) -> RecordForm:
     of_adr_tools = {one.path for one in said_folders(root, "")}
     template = template_of(records, by_adr_tools=at.as_posix() in of_adr_tools)
     return form_of((path.relative_to(at).as_posix() for path in paths), template)
+
+
+def _lies_in(path: PurePosixPath, folder: PurePosixPath) -> bool:
+    own = of_own_folder(path).parent
+    return own == folder or (own.parent == folder and is_year(own.name))
 
 
 def _read_listed_header(root: Path, path: str) -> RecordHeader | None:

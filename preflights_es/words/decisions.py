@@ -283,7 +283,7 @@ class RecordForm(Value, frozen=True):
     """
 
     before: str = ""
-    """What stands before the number: `ADR-`, `ADR-YYYY-`."""
+    """What stands before the number or day: `ADR-`, `ADR-YYYY-`, `YYYY/` of a folder per year."""
     digits: Annotated[int, Meta(ge=1, le=6)] = 4
     """How wide a number is at least."""
     separator: str = "-"
@@ -301,9 +301,10 @@ class RecordForm(Value, frozen=True):
         Args:
             day: of the acknowledgement, ISO 8601.
         """
-        name = f"{self.before.replace('YYYY', day[:4])}{number:0{self.digits}d}"
+        name = f"{number:0{self.digits}d}"
         if self.day:
             name = day if "-" in self.day else day.replace("-", "")
+        name = self.before.replace("YYYY", day[:4]) + name
         words = slug(title).replace("-", self.separator)
         return f"{name}{self.separator}{words}{self.ending}" if words else name + self.ending
 

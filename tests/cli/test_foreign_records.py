@@ -473,6 +473,22 @@ def test_a_record_beside_dated_ones_begins_with_the_day_and_is_linked_so(house: 
     assert link in (house.folder / first["artifacts"][0]).read_text()
 
 
+def test_a_record_follows_a_folder_per_year_and_its_numbers(house: Project) -> None:
+    filed(house, "docs/adr/2024/0001-use-x.md", n="1")
+    filed(house, "docs/adr/2025/0002-use-y.md", n="2")
+    first = house.decided("Add login")
+    second = house.decided("Add SSO", "--supersedes", first["uid"])
+    year = house.call("decisions", "--json").json["decisions"][0]["accepted_at"][:4]
+    name = "use-oauth-for-authentication.md"
+    (path,) = first["artifacts"]
+    assert path == f"docs/adr/{year}/0003-{name}"
+    assert second["artifacts"] == [f"docs/adr/{year}/0004-{name}"]
+    assert f"](0004-{name})" in (house.folder / path).read_text()
+    assert house.show("ADR-3")["session_id"] == first["session_id"]
+    assert house.call("check").code == 0
+    assert (house.folder / "docs/adr/.sessions").is_dir()
+
+
 def test_records_go_where_adr_dir_says_and_never_outside(house: Project) -> None:
     filed(house)
     (house.folder / ".adr-dir").write_text("architecture\n")

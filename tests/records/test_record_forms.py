@@ -28,6 +28,10 @@ from tests.each import each
         (("20260105-a.md", "20260106-b.md"), "20270203-use-redis.md"),
         (("2026-01-05-a.md",), "2027-02-03-use-redis.md"),
         (("20260105-a.md", "0002-b.md"), "0007-use-redis.md"),
+        (("2025/0001-a.md", "2026/0002-b.md", "0003-c.md"), "2027/0007-use-redis.md"),
+        (("2025/ADR-01-a/README.md", "README.md"), "2027/ADR-07-use-redis/README.md"),
+        (("2026/2026-01-05-a.md", "2026.md"), "2027/2027-02-03-use-redis.md"),
+        (("2025/0001-a.md", "0002-b.md", "web/0003-a.md"), "0007-use-redis.md"),
     ],
 )
 def test_a_new_name_is_as_most_names_are(names: tuple[str, ...], name: str) -> None:
