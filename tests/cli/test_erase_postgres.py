@@ -104,7 +104,7 @@ def test_a_transaction_that_is_older_than_the_erasure_keeps_it_in_the_files(shar
         shared.call("admin", "erase", quimby, "--yes")
         shared.written_anew()
         assert shared.holds("base")
-        older.execute("COMMIT")  # a server may end a closed connection later than the next one begins
+        older.execute("COMMIT")  # a closed connection may end on the server later than this
     shared.written_anew()
     assert not shared.holds("base")
 
