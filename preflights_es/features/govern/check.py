@@ -19,6 +19,7 @@ from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
+from preflights_es.features.govern.base_side import path_with_parents
 from preflights_es.features.govern.brought_in import find_brought_in
 from preflights_es.features.govern.changes import (
     ChangedFile,
@@ -159,7 +160,8 @@ def check_change(
         found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
-        found += [*_contradictions(own), *_unused(own, whole), *_unread_records(sides.beside)]
+        found += [*_contradictions(own), *_unused(own, whole)]
+        found += _unread_records(sides.beside, change, is_whole=not base)
         found += _unclear(sides.beside, change, is_whole=not base)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
@@ -365,9 +367,16 @@ def _naming(
     )
 
 
-def _unread_records(records: Foreign) -> Iterator[Finding]:
-    """Files that look like records, and cannot be read."""
+def _unread_records(records: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[Finding]:
+    """Files and folders that look like records, and cannot be read.
+
+    Args:
+        is_whole: whether also those are told that the change does not touch.
+    """
+    touched = {part for one in change.files for part in path_with_parents(one.path)}
     for record in records.unread:
+        if not is_whole and record.path not in touched:
+            continue
         text = (
             f"{escaped_text(record.path)} looks like a record and is not read: "
             f"{escaped_text(record.why)}. What it decides is not checked"
