@@ -27,7 +27,7 @@ them can be forged, and each such file could take away most of the numbers that 
 MARKDOWN: Final = (".md", ".markdown", ".mdx")
 ASCIIDOC: Final = (".adoc", ".asciidoc")
 OTHER_TEXTS: Final = (".rst", ".txt", ".org", ".textile", ".html", ".docx", ".pdf")
-"""Endings of documents that are not read: one that is numbered like a record is named."""
+"""Endings of documents that are not read: one with the number or day of a record is named."""
 _NO_RECORD = late_pattern(
     r"(?:\d+[-_ ])?(?:(?:(?:adr|madr|dr|rfc)[-_ ]?(?:x+|n+)?|nygard|architectur(?:e|al)|decision"
     r"|record|long|short|bare|minimal)[-_. ])*"
@@ -169,9 +169,9 @@ def is_record_name(name: str) -> bool:
 
 
 def is_other_text(path: str) -> bool:
-    """Whether a file of an ending that is not read is numbered like a record."""
+    """Whether a file of an ending that is not read is numbered or dated like a record."""
     name = path.rpartition("/")[2]
-    return name.casefold().endswith(OTHER_TEXTS) and number_of(name.rpartition(".")[0]) is not None
+    return name.casefold().endswith(OTHER_TEXTS) and is_dated(name.rpartition(".")[0])
 
 
 def is_other_page(stem: str) -> bool:

@@ -24,6 +24,7 @@ from preflights_es.records.record_folder import (
     RecordFolder,
     folder_of,
     is_left_out,
+    is_usual,
     package_folders,
     said_folders,
     usual_folder,
@@ -33,7 +34,7 @@ from preflights_es.records.record_names import RecordHeader, is_dated, is_other_
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
-FINDER: Final = f"{__version__}/6"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/7"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read
@@ -51,6 +52,9 @@ _FILES: Final = (f":(glob)**/{ADR_DIR}", LOG4BRAINS, ":(icase)*.rst")
 _STATUS: Final = late_pattern(
     rb"status|zustand|^[^\w\n]*state\b", re.MULTILINE | re.IGNORECASE
 )  # stands in a record with a status
+_STATUSES: Final = late_pattern(
+    rb"^[#=*>|:+ \t-]*(?:status|zustand)[* \t]*(?::|\|?\r?$)", re.MULTILINE | re.IGNORECASE
+)
 
 Page = tuple[int, int, bool]
 """Size, time of the content, and whether it is a decision."""
@@ -74,7 +78,7 @@ class _CachedFolders(msgspec.Struct, frozen=True, array_like=True):
     pages: msgspec.Raw
     """By path, a `Page` of a folder without a usual name."""
     left_out: tuple[tuple[str, str], ...] = ()
-    """The first folder that is too many of each kind, and why."""
+    """The first folder that is too many of each kind, and files of several decisions; and why."""
 
 
 class RecordPlaces:
@@ -133,7 +137,9 @@ class RecordPlaces:
 
     @property
     def left_out(self) -> tuple[tuple[str, str], ...]:
-        """Folders beyond a limit, the first of each kind, and why; errors as above."""
+        """Folders beyond a limit, the first of each kind, and files that hold several decisions;
+        each with why. Errors as above.
+        """
         _ = self.folders  # it looks for them
         return self._kept.left_out if self._kept else ()
 
@@ -199,6 +205,8 @@ class RecordPlaces:
             f"{PAGES_MAX:,} pages were looked at before it: if it holds records, say so in .adr-dir"
         )
         left_out += tuple((path, why) for path in passed[:1])
+        why = "a file of several decisions is not read: give each a file of its own"
+        left_out += tuple((path, why) for path in tree or () if _holds_several(self._root, path))
         self._kept = _CachedFolders(key, found[:FOLDERS_MAX], pages, left_out)
         if (cache := self._cache()) is not None:
             write_cache(cache, self._kept)
@@ -234,7 +242,7 @@ def found_folders(
         return tuple(one for one in here if any(record_files(root, (one,)))), NO_PAGES, ()
     tree, files = [*filter(is_page, tree)], [path for path in tree if not is_page(path)]
     named, others = _by_folder(tree)
-    naming = (path for path in files if not is_other_text(path))
+    naming = (path for path in files if path.rpartition("/")[2] in (ADR_DIR, LOG4BRAINS))
     said = {one.path: one for one in package_folders(root, naming)}
     found = [
         RecordFolder(path)
@@ -244,8 +252,9 @@ def found_folders(
     known = msgspec.msgpack.decode(pages, type=dict[str, Page])
     looked, made, passed = _of_decisions(root, others, known)
     found += [RecordFolder(path, "content") for path in made if path not in said]
-    texts = {path.rpartition("/")[0] for path in files if is_other_text(path)}
-    found += map(RecordFolder, texts.intersection(usual).difference(named, said))
+    texts = {usual_folder(path.rpartition("/")[0]) for path in files if is_other_text(path)}
+    there = {one.path for one in found}
+    found += (RecordFolder(path) for path in texts if path and path not in there | said.keys())
     found += said.values()
     found.sort(key=lambda one: one.path)
     read = (_without_ignored(root, one, tree) for one in found[:FOLDERS_MAX])
@@ -299,6 +308,16 @@ def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
         if content is not None and listed_header(within, content, counts_number=False):
             return True
     return False
+
+
+def _holds_several(root: Path, path: str) -> bool:
+    """Whether a file called as a folder of records is, such as `docs/decisions.md`, holds some."""
+    folder, _, name = path.rpartition("/")
+    if not is_usual(name.rpartition(".")[0]) or usual_folder(folder):
+        return False
+    if any(map(is_left_out, filter(None, folder.split("/")))):
+        return False
+    return len(_STATUSES.findall(_read_page_beginning(root, path) or b"")) >= ENOUGH
 
 
 def _of_decisions(

@@ -168,13 +168,27 @@ def test_subfolders_and_folders_of_one_record_are_read(clone: Path) -> None:
 def test_what_looks_like_a_record_and_is_not_read_is_named(clone: Path) -> None:
     filed(clone, "docs/adr/0001-x.md", "docs/adr/0002-x.rst", "docs/adr/figure.pdf")
     filed(clone, "docs/decisions/0001-x.rst", "docs/notes/0001-x.rst")
+    filed(clone, "web/adr/2024-01-02-x.rst", "web/docs/use.rst", text="elsewhere")
     filed(clone, "docs/adr/0003-x.md", text="\n")
+    assert "elsewhere" not in paths(clone)
     why = "files that end in .rst are not read: use .md"
     assert {one.path: one.why for one in records_in(clone, places(clone).folders).unread} == {
         "docs/adr/0002-x.rst": why,
         "docs/decisions/0001-x.rst": why,
+        "web/adr/2024-01-02-x.rst": why,
         "docs/adr/0003-x.md": "it is empty",
     }
+
+
+def test_a_file_that_holds_several_decisions_is_named(clone: Path) -> None:
+    log = "# Decisions\n\n## 1. Use X\n\nStatus: accepted\n\n## 2. Use Y\n\n**Status**: rejected\n"
+    filed(clone, "DECISIONS.md", "docs/adr/0001-x.md", "docs/adr/decisions.md", text=log)
+    filed(clone, "tests/decisions.md", "docs/arc42.md", text=log)
+    rows = "1. Use X\n--------\n\nStatus\n~~~~~~\n\nAccepted\n\n:Status: rejected\nStatus\n"
+    filed(clone, "doc/decision-log.rst", text=rows)
+    filed(clone, "docs/decisions.md", text="# Decisions\n\nStatus: accepted or rejected\n")
+    why = "a file of several decisions is not read: give each a file of its own"
+    assert places(clone).left_out == (("DECISIONS.md", why), ("doc/decision-log.rst", why))
 
 
 # 3. Where a new one goes ---------------------------------------------------------------------
