@@ -21,7 +21,7 @@ from preflights_es.features.govern.base_side import (
     is_settings,
 )
 from preflights_es.features.govern.changes import ChangedFile, ChangeSet, content_of
-from preflights_es.kernel.events import SessionAbandoned
+from preflights_es.kernel.events import SessionAbandoned, SessionClosed, SessionErased
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.records.foreign_records import record_header
@@ -120,13 +120,12 @@ class BothSides:
 
     @cached_property
     def abandoned(self) -> Sequence[BaseSession]:
-        """Sessions of the base that the change gives up."""
-        return [
-            one
-            for session_id, one in self.base.sessions.items()
-            if SessionAbandoned.tag
-            in (event.type for event in self.events(session_id)[len(one.events) :])
-        ]
+        """Sessions of the base that the change gives up, or closes in any way but erasing."""
+        return [one for id_, one in self.base.sessions.items() if self._is_ended(id_, one)]
+
+    def _is_ended(self, session_id: str, was: BaseSession) -> bool:
+        new = {one.type for one in self.events(session_id)[len(was.events) :]}
+        return not new.isdisjoint(_ENDINGS) and SessionErased.tag not in new
 
     # 2. Records without a session ------------------------------------------------------------
 
@@ -253,6 +252,7 @@ def _has_hash_prefix(whole: Sequence[bytes], beginning: Iterable[bytes]) -> bool
     return bool(whole) and [*whole[: len(first)]] == first
 
 
+_ENDINGS: Final = frozenset((SessionAbandoned.tag, SessionClosed.tag))
 Row = DecisionRow | ForeignRow
 TITLE_MAX: Final = 80  # characters of a title that is quoted
 _OWN: Final = ("category", "fields", "scope", "paths", "hold", "alternatives", "reason")

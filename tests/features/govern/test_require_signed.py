@@ -263,8 +263,10 @@ def test_an_erasure_is_listed_and_has_to_be_signed(team: Team, sign: bool) -> No
     assert (code, "is erased" in line) == (int(not sign), True), found
 
 
-def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team) -> None:
-    ended = (("session.abandoned.v1", {**EVE, "reason": ""}), ("session.closed.v1", CLOSED))
+@pytest.mark.parametrize("by", ["session.abandoned.v1", "clarification.topic_dismissed.v1"])
+def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team, by: str) -> None:
+    more = {"reason": ""} if "abandoned" in by else {}
+    ended = ((by, {**EVE, **more}), ("session.closed.v1", CLOSED))
     rewritten(team, lambda events: behind(events, *ended))
     code, found = judged(team)
     (line,) = changes(found)
