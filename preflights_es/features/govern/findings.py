@@ -279,7 +279,6 @@ def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -
                 continue
             what = _signers_changed(one, was, now)
             text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
-            level = "warning" if what.endswith("only comments") else level
             yield finding("signers-changed", level, text, [SIGNERS])
         elif repository_id(now or b"") != (id_ := repository_id(was)):
             what = "the id of the repository is another one" if id_ else "the repository has an id"
