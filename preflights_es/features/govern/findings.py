@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
-from unicodedata import normalize
+from unicodedata import category, normalize
 
 from preflights_es.features.govern.base_side import path_with_parents
 from preflights_es.features.govern.changes import (
@@ -478,7 +478,10 @@ def alias_findings(root: Path, change: ChangeSet, level: Level) -> Iterator[Find
 
 
 def _alias_key(path: str) -> str:
-    return normalize("NFC", path).casefold()
+    if path.isascii():
+        return path.lower()
+    folded = normalize("NFC", path).casefold()
+    return "".join(one for one in folded if category(one) != "Cf")  # some systems leave these out
 
 
 # 7. Files that git converts ------------------------------------------------------------------
