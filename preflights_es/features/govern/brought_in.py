@@ -126,7 +126,7 @@ class _Comparison:
 
         def had(path: str) -> bool:
             text = self._before[path]
-            is_named = names and mentioned(text, names)
+            is_named = names and mentioned(path, text, names)
             return bool(is_named or products.find_option_use(what.what.name, used(path, text), ()))
 
         def is_bound(path: str) -> bool:
@@ -168,7 +168,7 @@ def _read_uses(
             continue
         for one in names:
             uses.setdefault(one, []).append(file)
-        for name in mentioned(text, wanted) if wanted and is_loaded(file.path) else ():
+        for name in mentioned(file.path, text, wanted) if wanted and is_loaded(file.path) else ():
             named[name].append(file)
     return uses, named, unread
 

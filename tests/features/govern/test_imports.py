@@ -244,7 +244,26 @@ MENTIONS = (
 
 @each(("text", "names"), MENTIONS)
 def test_a_name_that_a_program_may_load_is_seen_where_no_import_is(text: str, names: str) -> None:
-    assert mentioned(text, package_names("MongoDB") | package_names("Redux")) == {*names.split()}
+    wanted = package_names("MongoDB") | package_names("Redux")
+    assert mentioned("a.yaml", text, wanted) == {*names.split()}
+
+
+@each(
+    ("text", "names"),
+    [
+        ("withPackages (ps: [ ps.pymongo ])", "pymongo"),
+        (
+            '{:deps {org.mongodb/mongodb-driver-sync {:mvn/version "4"}}}',
+            "mongodb mongodb-driver-sync",
+        ),
+        ("build-depends: base, mongoDB >= 2", "mongodb"),
+        ("import Database.MongoDB", "mongodb"),
+        ("(def mongodb-url 1) redux_like mongodbs; at the motor", ""),
+    ],
+)
+def test_a_name_is_seen_anywhere_in_a_language_that_is_not_read(text: str, names: str) -> None:
+    wanted = package_names("MongoDB") | package_names("Redux")
+    assert mentioned("Deps.EDN", text, wanted) == {*names.split()}
 
 
 @each("path", ("docs/a.md", "adr/.sessions/0123.jsonl", "vendor/a.lua", "README.rst"))
@@ -275,7 +294,7 @@ def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
     def took(times: int) -> float:
         begun = time.process_time()
         used(path, part * times)
-        mentioned(part * times, {"a", "import", "pymongo"})
+        mentioned(path, part * times, {"a", "import", "pymongo"})
         return time.process_time() - begun
 
     used(path, part)  # its forms are compiled

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
+from preflights_es.words.language import EVERYDAY, read_small_words
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -118,8 +119,11 @@ _WORDS: Final = late_pattern(r"[a-z]\w*")
 PARTS_MAX: Final = 6  # of a dotted name, of which packages have two or three
 
 
-def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
-    """Which of these names, folded, stand where a program may load something by them."""
+def mentioned(path: str, text: str, wanted: AbstractSet[str]) -> set[str]:
+    """Which of these names, folded, stand where a program may load something by them.
+
+    In a language of which no form is known, a name that is no ordinary word stands so anywhere.
+    """
     found, folded = set[str](), text.casefold()
     words = {*_WORDS.findall(folded)}  # most files hold none, and patterns take longer
     near = {name for name in wanted if words.issuperset(_WORDS.findall(name))}
@@ -133,9 +137,13 @@ def mentioned(text: str, wanted: AbstractSet[str]) -> set[str]:
             is_elsewhere = "." in parts[0] or name.startswith(("http", "node_modules"))
             forms |= {*parts} if is_elsewhere else {parts[-1]}
         found |= forms & near
+    is_unread = f".{_casefold_path(path).rpartition('.')[2]}" in read_import_words("unread")
     for name in near - found:  # a full name, as languages take it without an import
         whole, dot = re.escape(name), r"\.|" if "." in name else ""
-        if re.search(rf"(?<![\w.:]){whole}(?:{dot}::)\w|\\{whole}\\\w", folded):
+        form = rf"(?<![\w.:]){whole}(?:{dot}::)\w|\\{whole}\\\w"
+        if is_unread and name not in EVERYDAY and name not in read_small_words("everyday"):
+            form = rf"(?<![\w-]){whole}(?![\w-])"
+        if re.search(form, folded):
             found.add(name)
     return found
 
@@ -182,7 +190,8 @@ def read_import_words(kind: str) -> frozenset[str]:
     `roles` stand around the name of a package: what it does for a product, and for which language.
     `platforms` own many products: the next part of a name says which. `standard` begins what comes
     with a language. `asides` behind an option, in parentheses, name no owner. An option of
-    `valued`, of a program that installs, takes the next word.
+    `valued`, of a program that installs, takes the next word. Files of the languages that end in
+    `unread` have no form.
     """
     rows = (line.split("|") for line in own_file(__spec__, "words.txt").decode().splitlines())
     return next(frozenset(of.split()) for name, of in rows if name.strip() == kind)
