@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from hashlib import sha256
-from itertools import count, takewhile
+from itertools import count
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -105,31 +105,36 @@ class OpenConversation:
 
     def __init__(self, handle: Handle, turns: Iterable[Sequence[str]] = ()) -> None:
         self.handle = handle
-        self.turns = [*turns]
-        """The digests of the turns of each of its calls."""
+        self.calls = 0
+        self._nodes: dict[tuple[int, str], int] = {}
+        """A tree of the turns of its calls: the number of a node, by its parent and its turn."""
+        self._latest: dict[int, int] = {}
+        """By node, the number of the latest call whose turns lead there."""
+        for one in turns:
+            self.add_call(one)
         self.size: int = handle.session.state.size
         self.waiting: list[WaitingInput] = []
 
     def has_room(self, size: int) -> bool:
         """Whether one more call fits."""
-        return len(self.turns) < CALLS_MAX and self.size + size <= SESSION_MAX
+        return self.calls < CALLS_MAX and self.size + size <= SESSION_MAX
+
+    def add_call(self, turns: Sequence[str]) -> None:
+        """Hold one more call, by the digests of its turns."""
+        self.calls += 1
+        node = 0
+        for turn in turns:
+            node = self._nodes.setdefault((node, turn), len(self._nodes) + 1)
+            self._latest[node] = self.calls
 
     def find_likest(self, turns: Sequence[str]) -> tuple[int, int]:
         """The number of the call with which most first turns are shared, and how many; 0 and 0."""
-        best = like = 0
-        for number in range(len(self.turns), 0, -1):
-            before = self.turns[number - 1]
-            shared = _count_shared(before, turns)
-            if shared > best:
-                best, like = shared, number
-            if shared and shared == len(before):
-                break  # an agent repeats all of the call before
-        return like, best
-
-
-def _count_shared(one: Sequence[str], other: Sequence[str]) -> int:
-    same = takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False))
-    return sum(1 for _ in same)
+        node = like = shared = 0
+        for turn in turns:
+            if (node := self._nodes.get((node, turn), 0)) == 0:
+                break
+            like, shared = self._latest[node], shared + 1
+        return like, shared
 
 
 class _AnsweredCall(NamedTuple):
@@ -396,7 +401,7 @@ class Intake:
     def _add_waiting(self, conversation: OpenConversation, call: CleanedCall) -> None:
         new = self._build_input(conversation, call)
         size = len(new.request.body.encode()) + len(new.answer.text.encode())
-        conversation.turns.append(call.turns if new.request.body else ())
+        conversation.add_call(call.turns if new.request.body else ())
         conversation.size += size
         conversation.waiting.append(WaitingInput(new, call.input_id, call))
         self._waiting += 1
