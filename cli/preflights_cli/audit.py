@@ -37,7 +37,7 @@ from preflights_es.use.audit import (
     verify,
 )
 from preflights_es.use.request import Request
-from preflights_es.use.trail import ACTORS_MAX, DecodedStep, TrailStep, Trouble, trail
+from preflights_es.use.trail import DecodedStep, TrailStep, Trouble, trail
 from preflights_es.words.event_names import event_in_words
 
 IMPORTED_MAX: Final = 20  # imported sessions that are named
@@ -325,25 +325,19 @@ def trail_command(
         raise click.UsageError("--decision and --session exclude each other: leave one out")
     refuse_backwards(since, until)
     app.finish_pending()
-    who = (actor or "").strip()
     of = partial(trail, app, decision=decision, session=session, any_project=any_project)
-    found = of(
+    steps = of(
         since=since,
         until=until,
-        actor=who,
+        actor=actor or "",
         tell=lambda one: voice.warn(_trail_trouble_in_words(one)),
     )
     if voice.as_json:
-        for told in found.steps:
+        for told in steps:
             voice.lines(escaped(canonical_json(told.step)) + b"\n")
-    elif not _print_trail_table(voice, found.steps):
-        is_filtered = any(of().steps)
+    elif not _print_trail_table(voice, steps):
+        is_filtered = any(of())
         voice.say("No step fits the filter." if is_filtered else "Nothing was recorded.")
-    if found.actors and not found.has_actor:
-        there = ", ".join(found.actors) + (", ..." if len(found.actors) == ACTORS_MAX else "")
-        is_limited = since is not None or until is not None
-        where = "in the sessions of that time" if is_limited else "here"
-        voice.warn(f"no actor {where} is {who!r}: there are {there}")
     return 0
 
 

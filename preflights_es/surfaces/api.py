@@ -426,7 +426,7 @@ class Preflights:
         """Every event of a session, with the actor behind it."""
         from preflights_es.use.trail import trail
 
-        return [told.step for told in trail(self.request(), session=session).steps]
+        return [told.step for told in trail(self.request(), session=session)]
 
     @_check_argument_types
     def facts(self) -> Facts:

@@ -14,14 +14,12 @@ from preflights_es.kernel.events import Event, Input, Signable
 from preflights_es.kernel.ids import iso, iso_or_none
 from preflights_es.kernel.json import decode_plain_json
 from preflights_es.kernel.ports import Head, Stored
-from preflights_es.kernel.text import NAME_MAX, shortened
 from preflights_es.projections.audit import (
     LoggedStep,
     Model,
     TrailActor,
     TrailFilter,
     filter_wanted_steps,
-    is_by,
     steps,
     steps_of,
 )
@@ -33,8 +31,6 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 from preflights_es.use.why import find_session_with, refuse_undecided
 from preflights_es.words.signing import Signed, fingerprint
-
-ACTORS_MAX: Final = 8  # of those that were met
 
 
 class TrailStep(Result, frozen=True, tag_field="format", tag="trail/1"):
@@ -146,50 +142,24 @@ class Trouble(Result, frozen=True):
     why: str
 
 
-class TrailSearch:
-    """The steps that are wanted, and whom they were met with on the way."""
+def _decoded(
+    process: Process, logged: Sequence[LoggedStep], want: TrailFilter, came: Iterable[ImportedBy]
+) -> Iterator[DecodedStep]:
+    """The steps of a session that are wanted.
 
-    def __init__(self, want: TrailFilter) -> None:
-        self._want = want
-        self.steps: Iterator[DecodedStep] = iter(())
-        """Session after session, read as they are taken, once."""
-        self.actors: dict[str, None] = {}
-        """Where an actor is wanted: the first few that were met, as `kind:name`."""
-        self.has_actor = False
-        """Whether the wanted one was met."""
-
-    def decoded(
-        self, process: Process, logged: Sequence[LoggedStep], came: Iterable[ImportedBy]
-    ) -> Iterator[DecodedStep]:
-        """The steps of a session that are wanted.
-
-        Args:
-            came: the imports of it.
-        """
-        stored = [step.stored for step in logged]
-        workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
-        brought = add_import_acceptor(workflow, stored, [*came])
-        taken = erased(stored)
-        for step in filter_wanted_steps(self._passing(logged), self._want):
-            version = step.stored.version
-            by = next((one for one in brought if one.brought(version)), None)
-            signature = _signature(process, step)
-            told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
-            yield DecodedStep(told, step.event, step.stored.data is None)
-
-    def _passing(self, found: Iterable[LoggedStep]) -> Iterator[LoggedStep]:
-        """The same steps."""
-        wanted = self._want.actor
-        for step in found:
-            if wanted and step.actor is not None:
-                self.has_actor = self.has_actor or is_by(step, wanted)
-                if len(self.actors) < ACTORS_MAX:
-                    self.actors[_trail_actor_label(step.actor)] = None
-            yield step
-
-
-def _trail_actor_label(actor: TrailActor) -> str:
-    return f"{actor.kind}:{shortened(actor.name, NAME_MAX)}" if actor.name else actor.kind
+    Args:
+        came: the imports of it.
+    """
+    stored = [step.stored for step in logged]
+    workflow = process.runner.workflows.get(stored[0].workflow) if stored else None
+    brought = add_import_acceptor(workflow, stored, [*came])
+    taken = erased(stored)
+    for step in filter_wanted_steps(logged, want):
+        version = step.stored.version
+        by = next((one for one in brought if one.brought(version)), None)
+        signature = _signature(process, step)
+        told = TrailStep.of(step, is_erased=version in taken, imported=by, signature=signature)
+        yield DecodedStep(told, step.event, step.stored.data is None)
 
 
 def trail(
@@ -202,7 +172,7 @@ def trail(
     actor: str = "",
     any_project: bool = False,
     tell: Callable[[Trouble], None] = lambda _: None,
-) -> TrailSearch:
+) -> Iterator[DecodedStep]:
     """Every step of this project, the oldest session first; or some of them.
 
     Args:
@@ -220,26 +190,24 @@ def trail(
     want = TrailFilter(since=since, until=until, actor=actor.strip())
     typed = session if decision is None else decision
     if typed is None:
-        found, project = TrailSearch(want), None if any_project else request.process.project
+        project = None if any_project else request.process.project
 
         def within(process: Process) -> Iterator[Head]:
             return process.projector.within(project, since, until)
 
         known = _came(request.process)
-        found.steps = _of_all(request.reading.heads(within), found, tell, came=known)
-        return found
+        return _of_all(request.reading.heads(within), want, tell, came=known)
     if decision is None:
         at = request.reading.session(typed)
         head = at.head
         assert head is not None, "it was found"
-        found, logged = TrailSearch(want), _logged(at.process, head, tell)
+        logged = _logged(at.process, head, tell)
     else:
         at = find_session_with(request, decision, lambda read: bool(read.patches))
         read = at.process.history(at.session_id)
-        found, logged = TrailSearch(replace(want, upto=_decided_at(read))), [*steps(read)]
+        want, logged = replace(want, upto=_decided_at(read)), [*steps(read)]
     came = [one for _, one in imports(at.process, at.session_id)]
-    found.steps = found.decoded(at.process, logged, came)
-    return found
+    return _decoded(at.process, logged, want, came)
 
 
 def _decided_at(read: Read) -> int:
@@ -273,7 +241,7 @@ def _shared(one: Stored) -> Event | None:
 
 def _of_all(
     heads: Iterable[tuple[Process, Head]],
-    trail: TrailSearch,
+    want: TrailFilter,
     tell: Callable[[Trouble], None],
     came: Mapping[str, tuple[ImportedBy, ...]],
 ) -> Iterator[DecodedStep]:
@@ -288,7 +256,7 @@ def _of_all(
         except PreflightsError as error:
             tell(Trouble(session_id=head.session_id, kind="left_out", why=str(error)))
             continue
-        yield from trail.decoded(process, logged, came.get(head.session_id, ()))
+        yield from _decoded(process, logged, want, came.get(head.session_id, ()))
 
 
 def _came(process: Process) -> dict[str, tuple[ImportedBy, ...]]:

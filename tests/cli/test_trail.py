@@ -18,7 +18,6 @@ from preflights_es.store.sql import SqlStore
 from tests.cli import tampering
 from tests.cli.program import RAW, Project
 from tests.cli.tampering import tampered
-from tests.each import each
 from tests.fixed import Clock, salt
 from tests.projections.given import recorded
 from tests.projections.recording import golden, goldens
@@ -127,20 +126,6 @@ def test_a_machine_that_is_called_user_is_no_user(house: Project, kind: str) -> 
     assert trail(house, "--actor", kind) == trail(house, "--actor", f"{kind}:user") == trail(house)
 
 
-@each("form", [(), ("--json",)])
-def test_an_unknown_name_is_said_with_those_who_are_here(
-    house: Project, form: tuple[str, ...]
-) -> None:
-    house.decided()
-    done = house.call("audit", "trail", *form, "--actor", "Lovelace")
-    assert done.code == 0
-    assert done.err == (
-        "warning: no actor here is 'Lovelace': there are script:Ada, user:Ada Lovelace, script\n"
-    )
-    for who in ("user:Ada Lovelace", "Ada Lovelace", "script", "script:"):
-        assert house.call("audit", "trail", *form, "--actor", who).err == "", who
-
-
 def test_every_step_says_who_when_and_what_it_follows_from(house: Project) -> None:
     house.decided()
     done = house.call("audit", "trail", "--actor", "Ada", "--until", "2020-01-01")
@@ -164,16 +149,6 @@ def test_every_step_says_who_when_and_what_it_follows_from(house: Project) -> No
     none = "No step fits the filter.\n"
     assert house.call("audit", "trail", "--since", "9999-01-01").out == none
     assert house.call("audit", "trail", "--session", "last", "--actor", "agent").out == none
-
-
-def test_those_who_are_here_are_shown_safely_and_not_all(house: Project) -> None:
-    session = golden("keyword_skips_the_generic_question")[0]
-    odd = [named(session, f"\u202e\x1b[31m{'x' * 10_000}")]
-    kept(house, *odd, *(named(session, f"Ada {number}") for number in range(50)))
-    done = house.call("audit", "trail", "--actor", "nobody", "--any-project")
-    assert done.is_safe()
-    assert done.err.endswith(", ...\n")
-    assert len(done.err) < 1_000
 
 
 def test_a_category_that_no_decision_has_is_said(house: Project) -> None:
