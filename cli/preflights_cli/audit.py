@@ -258,11 +258,8 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
 )
 @text_option("-o", "--output", metavar="FILE", help="Write to this new file; - is stdout.")
 @click.option("--all", "everything", is_flag=True, help="Include every project in this log.")
-@click.option("--force", is_flag=True, help="Replace an older checkpoint, if the log still fits.")
 @reading_command
-def checkpoint_command(
-    output: str | None, everything: bool, force: bool, app: Request, voice: Voice
-) -> int:
+def checkpoint_command(output: str | None, everything: bool, app: Request, voice: Voice) -> int:
     """Write the version and hash of every session to a file, after verifying all chains.
 
     Keep the file where the log's writers cannot write. `audit verify --against`
@@ -271,12 +268,11 @@ def checkpoint_command(
     \b
     Examples:
       preflights audit checkpoint -o checkpoint.jsonl
-      preflights audit checkpoint -o checkpoint.jsonl --force
       preflights audit checkpoint --all > /mnt/elsewhere/checkpoint.jsonl
     """
     file = None if output in (None, "-") else output
     drawn = bar(voice, "Verifying")
-    made, content = checkpoint(app, file, everything=everything, replaces=force, drawn=drawn)
+    made, content = checkpoint(app, file, everything=everything, drawn=drawn)
     if file is None:
         voice.lines(content)
         return 0

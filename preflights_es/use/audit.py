@@ -307,28 +307,19 @@ class Checkpointed(Result, frozen=True, tag_field="format", tag="audit-checkpoin
 
 
 def checkpoint(
-    request: Request,
-    file: str | None = None,
-    *,
-    everything: bool = False,
-    replaces: bool = False,
-    drawn: Drawn = undrawn,
+    request: Request, file: str | None = None, *, everything: bool = False, drawn: Drawn = undrawn
 ) -> tuple[Checkpointed, bytes]:
     """Verify every chain, and remember how far each session came; also the content of the file.
 
     Args:
         file: a new file to write.
-        replaces: whether an older checkpoint there gives way, if the log still bears it out.
 
     Raises:
-        Refused: the file is there, or is of another scope.
-        LogDamaged: a chain does not hold, or the older checkpoint does not fit.
+        Refused: the file is there.
+        LogDamaged: a chain does not hold.
     """
     process = request.process
     project = None if everything else process.project
-    replacing = replaces and file is not None and Path(file).exists()
-    if replacing:
-        _check_older(request, str(file), project)
     heads = process.store.heads(project)
     with drawn(len(heads)) as update:
         looked_at = ticking(heads, update)
@@ -337,33 +328,10 @@ def checkpoint(
         )
     content = checkpoints.encode_checkpoint(made)
     if file is not None:
-        with new_file(file, replacing=replacing) as new:
+        with new_file(file) as new:
             new.write(content)
     tips = len(made.tips)
     return Checkpointed(project=project, sessions=tips, root=made.root, file=file), content
-
-
-def _check_older(request: Request, file: str, project: str | None) -> None:
-    """A checkpoint gives way to a newer one only where the log still bears it out.
-
-    Raises:
-        Refused: the file is not a checkpoint, or of another scope.
-        LogDamaged: a session is not what it remembers.
-    """
-    try:
-        older = read_checkpoint(file)
-    except LogDamaged as error:
-        raise Refused(f"{file} is no checkpoint ({error.found}): name a new file") from error
-    if older.project != project:
-        scope = "all of the log" if older.project is None else f"the project {older.project!r}"
-        raise Refused(f"{file} is a checkpoint of {scope}: name a new file")
-    if other := _find_renamed_log(request, older):
-        raise LogDamaged("the log", 0, f"{other.found}; {file} was not replaced")
-    comparison = Comparison(older)
-    verification.walked(request.process.store, request.process.store.heads(project), comparison)
-    for difference in comparison.result().differences[:1]:
-        found = differs(difference)
-        raise LogDamaged(f"session {difference.session_id}", 0, f"{found}; {file} was not replaced")
 
 
 def read_checkpoint(file: str) -> Checkpoint:

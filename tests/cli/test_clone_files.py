@@ -179,7 +179,6 @@ def test_renumber_moves_no_link_and_waits_for_no_fifo(house: Project, victim: Pa
     [
         ("admin", "export", "last", "-o", "out"),
         ("audit", "checkpoint", "-o", "out"),
-        ("audit", "checkpoint", "-o", "out", "--force"),
         ("admin", "db", "backup", "out"),
         ("replay", "last", "--simulate", "--out", "out"),
     ],
