@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -35,12 +31,10 @@ from preflights_es.use.process import Process, made_once
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewSession
 from tests import toy
-from tests.cli.program import Result
 from tests.fixed import NOON, PROJECT, Clock, Ids, salt
 from tests.postgres import SECOND_ENGINE
 from tests.projections.given import following, kept
 from tests.runtime.performing import Hands
-from tests.store.mortal import ROOT
 
 SECOND: Final = 1_000_000  # microseconds
 HOUR: Final = 3_600 * SECOND
@@ -226,102 +220,3 @@ def test_the_last_event_is_the_latest_though_the_clock_stepped_back_since(
     hands.at = SECOND
     clarifications_of(program).renumber(program.process.runner.load(session_id), 7)
     assert program.erasure.doomed(session_id).last_at == NOON
-
-
-# 4. The command line -------------------------------------------------------------------------
-
-
-class Clocked:
-    """The program in a project, told what time it is."""
-
-    def __init__(self, folder: Path) -> None:
-        self.at = NOON
-        self.step = 0
-        words = (sys.executable, "-m", "tests.store.other_clock", str(folder), str(folder.parent))
-        self._program = subprocess.Popen(
-            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT
-        )
-
-    def __call__(self, *words: str) -> Result:
-        """What came of a command, in which nothing was a bug."""
-        assert self._program.stdin is not None
-        assert self._program.stdout is not None
-        told = {"at": self.at, "step": self.step, "words": words}
-        print(json.dumps(told), file=self._program.stdin, flush=True)
-        done = Result(*json.loads(self._program.stdout.readline()))
-        assert done.code in (0, 3), (words, done)
-        return done
-
-    def close(self) -> None:
-        """Send it home."""
-        self._program.communicate()
-
-
-@pytest.fixture
-def house(tmp_path: Path) -> Iterator[Clocked]:
-    folder = tmp_path / "house"
-    folder.mkdir()
-    subprocess.run(["git", "init", "--quiet", "--template="], cwd=folder, check=True)
-    with closing(Clocked(folder)) as made:
-        yield made
-
-
-def negative(value: Any) -> list[Any]:
-    """Numbers below nought, however deep they lie, but for times, which may be before 1970."""
-    match value:
-        case dict():
-            amounts = [inner for key, inner in value.items() if not key.endswith("_at")]
-            return [found for inner in amounts for found in negative(inner)]
-        case list():
-            return [found for inner in value for found in negative(inner)]
-        case int() | float():
-            return [value] if value < 0 else []
-        case _:
-            return []
-
-
-DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada Lovelace")
-LOOKS: Final = (
-    ("sessions", "--json"),
-    ("show", "last", "--json"),
-    ("decisions", "--json"),
-    ("decisions", "--all", "--json"),
-    ("usage", "--json"),
-    ("audit", "verify", "--all", "--json"),
-    ("admin", "erase", "last", "--dry-run", "--json"),
-    ("replay", "last", "--json"),
-    ("admin", "projections", "status", "--json"),
-    ("admin", "renumber", "--json"),
-    ("admin", "db", "status", "--json"),
-)
-"""Commands that look, or find nothing to do."""
-NEGATIVE: Final = re.compile(r"(?<![\w.-])-\d")
-SAID: Final = (("sessions",), ("log", "last"), ("usage",), ("decisions",), ("audit", "trail"))
-
-
-@pytest.mark.slow("clocks")
-@pytest.mark.parametrize("step", [0, -HOUR])
-def test_no_command_fails_or_shows_less_than_nothing_by_any_clock(
-    house: Clocked, tmp_path: Path, step: int
-) -> None:
-    house.step = step
-    checkpoint = str(tmp_path / "checkpoint.jsonl")
-    times = (NOON, NOON - DAY, SECOND, ENDS - DAY, NOON)
-    for n, at in enumerate(times):
-        house.at = at
-        done = house("start", f"Add login number {n}", *DECIDE, "--json")
-        house("start", f"Add cache number {n}", "--provider", "sim", "--seed", str(n))
-        house("note", "Call Bob tomorrow at 10", "--language", "en")
-        for look in LOOKS:
-            assert negative(house(*look).json) == [], look
-        for words in SAID:
-            assert not NEGATIVE.search(house(*words).out), words
-        if n:
-            found = house("audit", "verify", "--against", checkpoint, "--json").json
-            assert found["sessions"] == 3 * (n + 1)
-        house("audit", "checkpoint", "-o", checkpoint, "--force")
-        trail = house("audit", "trail", "--json").out.splitlines()
-        places = [(line["session_id"], line["version"]) for line in map(json.loads, trail)]
-        assert places == sorted(places)
-        assert done.json["status"] == "accepted"
-    assert len(house("decisions", "--json").json["decisions"]) == len(times)

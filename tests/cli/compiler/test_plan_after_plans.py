@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 
 import pytest
 
 from tests.cli.compiler.conftest import Before
-from tests.cli.compiler.planning import DOCUMENTS, begun, documented, planned, sessions
+from tests.cli.compiler.planning import begun, documented, planned, sessions
 from tests.cli.program import Project
 from tests.filed_cases import filed_cases
 
@@ -84,33 +83,6 @@ def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
     colleague.call("plan", "architecture").refused(1, "needs an approved ProjectPlan, and none is")
 
 
-@pytest.mark.parametrize(
-    ("path", "why"),
-    [
-        ("src/unheard_of.py", "does not exist, and the ScaffoldPlan does not name it"),
-        ("src", "src is a folder: name a file"),
-        ("../elsewhere.py", "../elsewhere.py lies outside of the repository"),
-        ("away.py", "away.py is a link that leads out of the repository"),
-        ("folder/hostname", "folder/hostname is a link that leads out of the repository"),
-        ("bytes.py", "bytes.py is not UTF-8, at byte 1"),
-        ("pipe.py", "pipe.py cannot be read: it is no regular file"),
-        (".git/config", ".git/config belongs to git"),
-    ],
-)
-def test_a_target_that_is_no_file_of_the_project_is_refused(
-    house: Project, path: str, why: str, before: Before
-) -> None:
-    before(house, *CHAIN)
-    (house.folder / "src").mkdir(exist_ok=True)
-    (house.folder / "away.py").symlink_to("/etc/hostname")
-    (house.folder / "folder").symlink_to("/etc")
-    (house.folder / "bytes.py").write_bytes(b"\xff\xfe")
-    os.mkfifo(house.folder / "pipe.py")
-    done = house.call("plan", "impl", path)
-    assert (done.code, done.out, done.err.count("\n")) == (1, "", 1)
-    assert why in done.err
-
-
 def test_a_pass_reads_a_plan_whose_documents_changed(house: Project, before: Before) -> None:
     ids = before(house, "project")
     (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
@@ -152,27 +124,3 @@ def test_a_draft_is_no_artifact_that_a_pass_reads(house: Project) -> None:
     done = house.call("plan", "project", "--use", draft)
     assert done.code == 1
     assert f"the ProjectPlan {draft[:8]} is draft: a pass reads only artifacts that are" in done.err
-
-
-def test_what_is_required_and_does_not_fit_is_refused_with_both_sizes(house: Project) -> None:
-    long = "# Long\n\n" + "A customer pays an invoice. " * 5_400
-    documented(house, **dict.fromkeys(DOCUMENTS, long))
-    done = house.call("plan", "project")
-    assert (done.code, sessions(house)) == (1, [])
-    assert "makes a request of 4" in done.err
-    assert "at most 400,000 are sent" in done.err
-
-
-def test_the_layout_gives_way_where_a_request_is_too_large(house: Project) -> None:
-    long = "# Shop\n\n## Billing\n\n" + "A customer pays an invoice. " * 6_000
-    documented(house, requirements=long, constraints=long)
-    (house.folder / "docs").mkdir()
-    for number in range(600):
-        (house.folder / "docs" / f"{number:03}{'x' * 200}.md").touch()
-    house.git("add", "docs")
-    found = planned(house, "project")
-    (left,) = found["left_out"]
-    listed = begun(house)["layout"]
-    assert (left["what"], left["count"] + len(listed)) == ("layout", 600)
-    assert listed == sorted(listed)
-    assert listed[0].startswith("docs/000")
