@@ -8,7 +8,6 @@ import json
 import sqlite3
 import subprocess
 from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -52,23 +51,6 @@ def test_a_log_travels_whole_and_every_byte_is_the_same_there(
     house.call("audit", "checkpoint", "--all", "-o", "checkpoint.jsonl")
     against = ("audit", "verify", "--against", "checkpoint.jsonl", "--db", "copy.db")
     assert house.call(*against, "--json").json["against"]["same"] == 3
-
-
-def test_importing_twice_adds_nothing(house: Project, three: list[str]) -> None:
-    exported(house, "all.jsonl", "--any-project")
-    house.call("admin", "import", "all.jsonl", "--db", "copy.db")
-    before = _rows(house.folder / "copy.db")
-    done = house.call("admin", "import", "all.jsonl", "--db", "copy.db")
-    assert done.code == 0
-    assert done.out.count("nothing new") == 3
-    assert done.out.endswith("3 sessions, 0 new events.\n")
-    assert _rows(house.folder / "copy.db") == before
-
-
-def _rows(log: Path) -> list[Any]:
-    with closing(sqlite3.connect(log)) as opened:
-        tables = ("events", "heads", "numbers", "claims", "outbox")
-        return [opened.execute(f"SELECT * FROM {table}").fetchall() for table in tables]
 
 
 def test_all_are_those_of_the_project_unless_every_project_is_meant(

@@ -17,9 +17,6 @@ from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
 
-FAILING = ("--provider", "sim", "--faults", "malformed=1")
-
-
 # 1. Asking -----------------------------------------------------------------------------------
 
 
@@ -89,41 +86,6 @@ def test_a_follow_up_on_another_day_says_from_which_day_it_counts(asked: Project
     day = found["sql"].split("'")[1]
     assert f"the days of this session count from {day}; a new" in done.err
     assert asked.call("ask", "--follow-up", "by day").err == ""
-
-
-@pytest.mark.slow("whole runs")
-def test_a_question_goes_on_by_number_and_by_words(asked: Project) -> None:
-    found = answer(asked, "sessions tokens", code=3)
-    assert (found["type"], found["candidates"]) == ("ambiguous", ["sessions", "tokens"])
-    found = answer(asked, "--follow-up", "2.")
-    assert "input_tokens" in found["sql"]
-    found = answer(asked, "--follow-up", "November 2026")
-    assert "2026-11-01" in found["sql"]
-    shown = asked.call("show", found["session_id"])
-    assert "2026-11-01" in shown.out
-    assert asked.call("replay", found["session_id"]).code == 0
-
-
-@pytest.mark.slow("whole runs")
-@pytest.mark.parametrize("last", [b"quit", b"EXIT", b" q "])
-def test_a_pipe_is_a_conversation(asked: Project, last: bytes) -> None:
-    lines = b"rev?\n\nsessions tokens\n1\n" + last + b"\ntokens today\n"
-    done = asked.call("ask", "-", stdin=lines)
-    assert "output_tokens" not in done.out
-    assert done.code == 0, done.err
-    assert done.out.count("Which metric do you mean?") == 1
-    assert "COUNT(*) AS sessions" in done.out
-    assert len(asked.call("sessions", "--all").out.splitlines()) >= 4
-
-
-@pytest.mark.slow("whole runs")
-def test_a_model_that_fails_leaves_the_session_open(asked: Project) -> None:
-    found = answer(asked, "sessions today", *FAILING, code=1)
-    assert (found["status"], found["type"], found["sql"]) == ("stopped", "", "")
-    assert asked.call("ask", "--follow-up", "sessions today", "--json").code == 1
-    found = answer(asked, "--follow-up", "sessions today", "--provider", "mock")
-    assert found["status"] == "done"
-    assert answer(asked, "--follow-up", "tokens", "--provider", "mock")["status"] == "done"
 
 
 @each("args", FILED["what_does_not_go_together_is_a_usage_error"])

@@ -14,7 +14,6 @@ from preflights_es import Agent
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.each import each
-from tests.features.metrics.test_regression import QUESTIONS
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
@@ -107,22 +106,6 @@ def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
     assert len(told.splitlines()) < 50, told
 
 
-def test_a_conversation_asks_until_a_query_stands_and_then_anew(house: Project) -> None:
-    with terminal(house, "ask", "--run") as t:
-        t.expect(ASKED)
-        t.type("rev?")
-        assert "Which metric do you mean?" in t.expect(ASKED)
-        t.type("")
-        t.expect(ASKED)
-        t.type("sessions \x1b[31mtokens\x07")
-        assert "control character U+001B" in t.expect(ASKED)
-        t.type("sessions today")
-        assert "COUNT(*) AS sessions" in t.expect(ASKED)
-        t.end()
-        t.rest()
-        assert t.code() == 0
-
-
 # 2. A model leads ----------------------------------------------------------------------------
 
 
@@ -177,13 +160,6 @@ def test_an_imported_question_goes_on_and_an_erased_one_is_gone(house: Project) 
     assert house.call("ask", "tokens", "--run").code == 0
 
 
-def test_the_regression_set_is_judged_as_recorded_sessions(house: Project) -> None:
-    for question, _, _ in QUESTIONS:
-        assert house.call("ask", question).code in (0, 3)
-    found = house.call("regress", "--json").json
-    assert [one["outcome"] for one in found["cases"]] == ["same"] * len(QUESTIONS)
-
-
 def test_hostile_sql_of_a_model_is_refused_and_no_row_recorded(house: Project) -> None:
     house.call("start", "Let Zacharias Quimby in", "--no-input")
     before = house.recorded().count(b"Quimby")
@@ -221,19 +197,6 @@ def test_without_the_extra_one_line_names_it(house: Project) -> None:
 
 
 # 4. The log ----------------------------------------------------------------------------------
-
-
-def test_sessions_that_fell_back_are_counted(house: Project) -> None:
-    house.call("start", "Add caching", "--provider", "sim", "--faults", "malformed=1", "--no-input")
-    house.call("start", "Add login", "--no-input")
-    for text, rows in (
-        ("fallbacks this week?", [[1]]),
-        ("fallbacks last week?", [[0]]),
-        ("Rückfälle nach Provider diese Woche", [["sim", 1]]),
-        ("sessions by workflow", [["clarification", 2], ["metrics", 4]]),
-    ):
-        found = house.call("ask", text, "--run", "--json")
-        assert (found.code, found.json["result"]["rows"]) == (0, rows), found
 
 
 def test_another_catalogue_never_reads_the_log_unless_it_is_named(

@@ -179,35 +179,6 @@ def test_two_imports_of_one_tail_at_the_same_time_take_it_once(
     assert exported(house, postgres) == whole
 
 
-def test_an_archive_and_the_sessions_of_its_checkpoint_are_the_same_on_either_engine(
-    house: Project, postgres: str
-) -> None:
-    house.decided()
-    house.call("admin", "erase", house.started_session("Add a cache"), "--yes")
-    house.started_session("Add a queue")
-    logs = (str(house.named().log), postgres, "back.db")
-    files = [f"archive-{n}.jsonl" for n in range(3)]
-    for n, (log, name) in enumerate(zip(logs, files, strict=True)):
-        if n:
-            assert house.call("admin", "import", files[n - 1], "--db", log).code == 0
-        assert house.call("admin", "export", "--any-project", "-o", name, "--db", log).code == 0
-        checkpoint = ("audit", "checkpoint", "--all", "-o", f"{name}.checkpoint", "--db", log)
-        assert house.call(*checkpoint).code == 0
-    contents = {(house.folder / name).read_bytes() for name in files}
-    assert len(contents) == 1
-    # The first line says which log it is, and the root covers that.
-    remembered = [(house.folder / f"{name}.checkpoint").read_bytes().split(b"\n") for name in files]
-    # Each import has a stream of its own, which only its log has.
-    known = {session.encode() for session in ids(max(contents))}
-    shared = {
-        tuple(line for line in lines[1:-2] if any(one in line for one in known))
-        for lines in remembered
-    }
-    assert len(shared) == 1
-    assert len(remembered[0]) == 3 + 3
-    assert contents.pop().count(b"\n") == 1 + 17
-
-
 # 3. No good ----------------------------------------------------------------------------------
 
 

@@ -64,22 +64,6 @@ def test_an_undecided_question_ends_with_the_same_exit_code(shared: Shared) -> N
     assert shared.call("start", "Add OAuth login", "--no-input").code == 3
 
 
-def test_a_session_moves_between_engines_byte_for_byte(shared: Shared, tmp_path: Path) -> None:
-    session = shared.house.decided()["session_id"]
-    there, back, again = (tmp_path / name for name in ("there", "back", "again"))
-    assert shared.house.call("admin", "export", session, "-o", str(there)).code == 0
-    shared.told("admin", "import", str(there))
-    shared.told("admin", "export", session, "-o", str(back))
-    assert back.read_bytes() == there.read_bytes()
-    elsewhere = str(tmp_path / "elsewhere.db")
-    assert shared.house.call("admin", "import", str(back), "--db", elsewhere).code == 0
-    assert (
-        shared.house.call("admin", "export", session, "-o", str(again), "--db", elsewhere).code == 0
-    )
-    assert again.read_bytes() == there.read_bytes()
-    assert shared.replayed(session) == "identical"
-
-
 def test_the_address_comes_from_the_environment_or_the_users_own_file_too(
     shared: Shared, tmp_path: Path
 ) -> None:

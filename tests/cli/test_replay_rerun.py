@@ -46,20 +46,6 @@ def one(house: Project, *args: str, code: int = 0) -> Any:
 # 1. Drift and simulation ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("faults", ["none", "timeout=0.2,error=0.2,rate_limit=0.2,malformed=0.2"])
-@pytest.mark.parametrize("seed", [0, 1, 3, 12])
-def test_with_its_own_seed_and_faults_a_session_is_identical(
-    house: Project, faults: str, seed: int
-) -> None:
-    led(house, faults=faults, seed=seed)
-    before = house.recorded()
-    own = ("--seed", str(seed), "--faults", faults)
-    for how in ((), ("--drift",), ("--simulate",), ("--simulate", *own)):
-        found = one(house, *how)
-        assert found["status"] == "identical"
-    assert house.recorded() == before, "nothing was written"
-
-
 def test_the_same_is_identical_and_another_seed_or_answer_is_a_difference(house: Project) -> None:
     id_ = led(house)
     done = house.call("replay", "last", "--simulate")
@@ -161,15 +147,6 @@ def test_what_does_not_fit_is_one_clear_line(
     assert message in done.err
     assert done.err.count("\n") == 1
     assert done.out == ""
-
-
-def test_the_rules_are_replaced_by_naming_a_provider(house: Project) -> None:
-    house.started_session()
-    done = house.call("replay", "last", "--model", "x")
-    assert (done.code, "the rules lead: name a --provider" in done.err) == (2, True)
-    assert one(house, "--provider", "sim")["otherwise"] == [
-        "led by sim simllm/1 (seed=0, faults=none)"
-    ]
 
 
 # 3. A model ----------------------------------------------------------------------------------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import pwd
 import random
-from contextlib import ExitStack, closing, suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
@@ -298,9 +298,6 @@ def test_who_looks_at_a_log_or_a_projection_on_a_full_disk_gets_the_same(
 # 3. A log on a server ------------------------------------------------------------------------
 
 
-WORDS: Final = " ".join(f"word{n * n}" for n in range(400))
-
-
 class SmallServer(OwnServer):
     """One whose data lie on a small disk."""
 
@@ -349,55 +346,5 @@ def test_a_server_whose_disk_fills_up_loses_nothing_and_goes_on(disk: SmallDisk)
             assert "\n" not in str(error)
             writer.check()
         disk.make_room()
-        writer.append(8_000)
-        writer.check()
-
-
-@pytest.mark.slow("full disk")
-@on_a_disk("96m")
-def test_a_command_says_in_one_line_that_the_disk_of_its_server_is_full(
-    disk: SmallDisk, house: Project
-) -> None:
-    with closing(SmallServer(disk)) as server:
-        url = server.url(server.database())
-        env = {"PREFLIGHTS_DATABASE_URL": url, "PREFLIGHTS_PROJECT": "house"}
-        assert house.run("start", "Add a login", env=env).code == 3
-        with closing(at(url)) as store:
-            server.journal_moves_on()
-            disk.fill(but=100_000)
-            Writer(store).until_full(8_000)
-            done = [house.run("start", f"Add a cache {n} " + WORDS, env=env) for n in range(3)]
-            refused(done[-1], "the log at", "could not extend file")
-            disk.make_room()
-            assert house.run("answer", "last", "OAuth", env=env).code == 3
-
-
-def _moved_on(server: SmallServer, writer: Writer) -> StoreError:
-    """Append little, in one file of the journal after the other, until that is refused: why."""
-    for _ in range(APPENDS_MAX):
-        server.journal_moves_on()
-        try:
-            writer.append(10)
-        except StoreError as error:
-            return error
-    raise AssertionError("the journal does not come to its end")
-
-
-@pytest.mark.slow("full disk")
-@on_a_disk("96m")
-def test_a_server_that_ends_itself_for_want_of_room_loses_nothing(disk: SmallDisk) -> None:
-    with ExitStack() as stack:
-        server = stack.enter_context(closing(SmallServer(disk)))
-        url = f"{server.url(server.database())}&connect_timeout=1"
-        store = stack.enter_context(closing(at(url)))
-        writer = Writer(store)
-        writer.append(100)
-        disk.fill()
-        while "could not extend file" in (said := str(_moved_on(server, writer))):
-            assert "\n" not in said
-        assert "\n" not in said
-        disk.make_room()
-        server.answers_again()
-        writer.check()
         writer.append(8_000)
         writer.check()

@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import (
     StoreUnavailable,
 )
 from preflights_es.kernel.ports import Draft
-from preflights_es.store import frozen, jsonl
+from preflights_es.store import frozen
 from preflights_es.store.postgres import (
     CONNECT_TIMEOUT_S,
     IDLE_TIMEOUT_MS,
@@ -42,21 +42,8 @@ from tests.each import each
 from tests.fixed import Clock
 from tests.markdown import ticked
 from tests.postgres import Server, connected
-from tests.store.given import (
-    INPUT,
-    Salt,
-    at,
-    batch,
-    conversation,
-    heard,
-    opened,
-    said,
-    session_id,
-    sql,
-)
+from tests.store.given import INPUT, Salt, at, batch, heard, opened, said, session_id
 from tests.store.mortal import ROOT
-
-SOON_S = 8  # seconds; one that waits for the lock takes 15
 
 
 @pytest.fixture
@@ -319,18 +306,6 @@ def test_a_database_that_cannot_hold_every_text_is_refused(server: Server) -> No
 
 
 # 4. From one engine to the other -------------------------------------------------------------
-
-
-def test_a_session_goes_to_a_file_and_back_byte_for_byte(store: SqlStore, tmp_path: Path) -> None:
-    events = conversation()
-    store.insert(events)
-    lines = jsonl.encode_event_file(store.read(events[0].session_id))
-    assert lines == jsonl.encode_event_file(events)
-    with closing(sql(tmp_path)) as file:
-        file.insert(list(jsonl.stored(lines.splitlines(), "file")))
-        again = jsonl.encode_event_file(file.read(events[0].session_id))
-        assert again == lines
-        assert file.head(events[0].session_id) == store.head(events[0].session_id)
 
 
 def test_any_text_comes_back_as_it_was(server: Server) -> None:

@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.cli.compiler.planning import approved, asked, documented, planned
+from tests.cli.compiler.planning import approved, documented, planned
 from tests.cli.program import Project
-from tests.providers.server import FakeAPI
 
 BY = ("--by", "Ada Lovelace")
 AGENT = {"CLAUDECODE": "1"}
@@ -127,12 +126,6 @@ def test_approving_supersedes_the_former_of_the_type_in_the_same_transaction(sho
         assert shop.call("replay", session).code == 0
 
 
-def test_a_proposal_supersedes_nothing(shop: Project) -> None:
-    one, other = approved(shop, "project")["project"], drafted(shop)
-    shop.call("approve", other)
-    assert standings(shop) == {one: "approved", other: "proposed"}
-
-
 def test_plans_of_two_files_are_in_force_together_and_of_one_file_the_newer_one(
     shop: Project,
 ) -> None:
@@ -167,25 +160,6 @@ def test_a_rejected_artifact_keeps_its_reason_without_its_secrets(shop: Project)
     new = last_input(shop, "plan_rejected")
     assert "hunter2" not in json.dumps(new)
     assert new["redacted"]
-
-
-def test_an_approved_or_superseded_artifact_is_neither_approved_nor_rejected(shop: Project) -> None:
-    one = approved(shop, "project")["project"]
-    why = f"the ProjectPlan {one[:8]} is approved already"
-    assert refused(shop, "approve", one, *BY) == why
-    assert refused(shop, "reject", one, "--reason", "No", *BY) == why
-    assert refused(shop, "reject", one, "--reason", "No", *BY, "--key", "k") == why
-    other = approved(shop, "project")["project"]
-    why = f"the ProjectPlan {one[:8]} is superseded already by {other[:8]}"
-    assert refused(shop, "approve", one, *BY) == why
-
-
-def test_nothing_of_a_report_is_approved(house: Project, api: FakeAPI) -> None:
-    asked(house, api)
-    (report,) = standings(house)
-    assert "is a FailureReport" in refused(house, "approve", report, *BY)
-    assert "is a FailureReport" in refused(house, "reject", report, "--reason", "No", *BY)
-    assert house.call("accept", house.newest(), *BY).code == 1
 
 
 def test_an_approved_artifact_is_approved_once_under_a_key_and_never_again(shop: Project) -> None:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections import Counter
-from contextlib import closing
-from pathlib import Path
 from typing import Final, get_args
 
 import pytest
@@ -17,11 +14,9 @@ from preflights_es.features.metrics.domain.events import TURNS_MAX, Dialect
 from preflights_es.features.metrics.domain.sql_check import findings, render_checked_query
 from preflights_es.features.metrics.domain.state import MetricsState
 from preflights_es.kernel.completions import CompletionRequested
-from preflights_es.store.sql import SqlStore
 from tests import led
 from tests.features.metrics.cases import TABLES
 from tests.features.metrics.statements import HOSTILE, INNOCENT
-from tests.fixed import Clock, salt
 from tests.led import Case
 
 SEEDS: Final = 200
@@ -48,22 +43,6 @@ def test_200_seeds_with_faults_end_as_the_specification_says() -> None:
         if session.status == "stopped":
             assert [*state.led.said][-1:] == [] or [*state.led.said][-1].role == "assistant"
     assert ends.keys() == {"done", "stopped", "waiting"}, ends
-
-
-@pytest.mark.parametrize("engine", ["sqlite", "postgres"])
-def test_a_log_is_the_same_on_every_engine(
-    engine: str, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    url = str(tmp_path / "log.db")
-    if engine == "postgres":
-        url = request.getfixturevalue("postgres")
-    with closing(SqlStore(url, Clock(), salt)) as store:
-        for seed in range(0, SEEDS, 29):
-            found = asyncio.run(led.Session(case(seed), store=store, first_id=seed).led())
-            alone = led.alone(case(seed))
-            assert found.replayed().status == "identical"
-            assert [one.tag for one in found.events] == [one.tag for one in alone.events]
-            assert found.handle.view == alone.handle.view
 
 
 @st.composite
