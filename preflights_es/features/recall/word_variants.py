@@ -129,8 +129,13 @@ def _stemmed(stemmer: Any, word: str) -> str:
 
 @lru_cache(maxsize=10_000)
 def word_stems(word: str) -> frozenset[str]:
-    """As English and as German: no text says in which it is written."""
-    return frozenset(_stem_of(stemmer, word) for stemmer in _stemmers())
+    """As English and as German: no text says in which it is written.
+
+    The stemmer leaves the ending of `drosselt` to a verb, and takes that of `Drosselung`.
+    """
+    english, german = _stemmers()
+    verb = word.removesuffix("t") if word.endswith(("elt", "ert")) else word
+    return frozenset((_stem_of(english, word), _stem_of(german, word), _stem_of(german, verb)))
 
 
 def english_stem(word: str) -> str:

@@ -184,6 +184,7 @@ def test_what_nothing_fits_gets_nothing() -> None:
         ("datenbanken", "datenbank"),
         ("authenticated", "authentication"),
         ("zahlungen", "zahlung"),
+        ("drosselt", "drosselung"),
         ("postgres", "postgresql"),
         ("k8s", "kubernetes"),
         ("auth", "authentication"),
