@@ -294,19 +294,26 @@ def clash_beside(root: Path, path: str, number: int) -> NumberClash | None:
 def sequence_of(folder: str, paths: Iterable[str]) -> set[int]:
     """The numbers that count where a record of a folder gets a new one.
 
-    Those of a folder above or below count too, unless the two have a number in common.
+    Those of a folder above or below, or of another year, count too, unless the two have a number
+    in common.
     """
     by_folder: dict[str, set[int]] = {folder: set()}
     for path in paths:
         if (one := numbered_path(path)) is not None:
             by_folder.setdefault(one.folder, set()).add(one.name.number)
-    own = by_folder[folder]
+    own, place = by_folder[folder], _without_year(folder)
     found = set(own)
     for other, numbers in by_folder.items():
-        is_near = f"{other}/".startswith(f"{folder}/") or f"{folder}/".startswith(f"{other}/")
+        there = _without_year(other)
+        is_near = f"{there}/".startswith(f"{place}/") or f"{place}/".startswith(f"{there}/")
         if is_near and not numbers & own:
             found |= numbers
     return found
+
+
+def _without_year(folder: str) -> str:
+    above, _, name = folder.rpartition("/")
+    return above if is_year(name) else folder
 
 
 RECORD_MAX: Final = 1_000_000  # bytes; a decision is a page

@@ -58,3 +58,10 @@ def test_a_subfolder_that_has_no_number_twice_is_of_one_sequence(
     paths: tuple[str, ...], numbers: set[int]
 ) -> None:
     assert sequence_of("adr", paths) == numbers
+
+
+def test_the_folders_of_years_are_of_one_sequence_where_they_repeat_no_number() -> None:
+    paths = ("adr/2024/0001-a.md", "adr/2025/0002-b.md", "adr/2025/0003-b.md")
+    for folder in ("adr", "adr/2024", "adr/2026"):
+        assert sequence_of(folder, paths) == {1, 2, 3}
+    assert sequence_of("adr/2025", (*paths, "adr/2024/0002-c.md")) == {2, 3}
