@@ -301,6 +301,8 @@ def redact_string(
                 *redact_until_stable(text, lambda one: _redact_once(one, label, kinds, depth))
             )
         _SEEN.remember(key, known)
+        if known.kinds:  # what is redacted is read once more, with all that is around it
+            _SEEN.remember((key[0], known.text, *key[2:]), Redacted(known.text, ()))
     return known
 
 
@@ -336,7 +338,7 @@ def _redact_text(text: str, label: str, kinds: tuple[SecretKind, ...]) -> Redact
     if compile_pattern(STRING_AT_PLACE).search(text) or (
         any(sign in text for sign in "\\&") and compile_pattern(ESCAPE, re.IGNORECASE).search(text)
     ):
-        read = response_redacted(text, kinds)
+        read = response_redacted(text, kinds, is_read=True)
         marks = compile_pattern(MARKER)
         more = Counter(marks.findall(read)) - Counter(marks.findall(text))
         told = (mark.removeprefix("[redacted:").rstrip("]") for mark in more.elements())

@@ -54,7 +54,7 @@ def redact(
     """
     if not worth_a_look(text):
         return Redacted(text, ())
-    from preflights_es.redaction.places import RULES, SHAPED
+    from preflights_es.redaction.places import choose_rules
 
     marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(MARKER).findall(text))
     masked = _Masked(compile_pattern(MARKER).sub(OPAQUE, text) if marks else text, marks)
@@ -62,7 +62,7 @@ def redact(
         count, searched = len(masked.marks), (masked.text, kinds, by_form)
         if searched in _WITHOUT_SECRETS:
             break
-        for spans in SHAPED if by_form else RULES:
+        for spans in choose_rules(kinds, by_form=by_form):
             found = (span for span in spans(masked.text) if span[2] in kinds)
             masked = _replace_spans(masked, tuple(found))
         if len(masked.marks) == count:
@@ -206,12 +206,24 @@ _PAIRED: Final = r"\"\s*:\s*\""
 _LISTED: Final = r"\"\s*,\s*\""
 
 
-def response_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
-    """The response as it is recorded; doing it again changes nothing."""
+def response_redacted(
+    text: str, kinds: tuple[SecretKind, ...] = SECRETS, *, is_read: bool = False
+) -> str:
+    """The response as it is recorded; doing it again changes nothing.
+
+    Args:
+        is_read: it was read as prose already: outside its strings only escapes may hide more.
+    """
     forms = (text, *readings(text))
     if not any(sign in text for sign in "\\&") and not any(map(worth_a_look, forms)):
         return text
-    return "".join(_redacted_json_pieces(text, _of_responses(kinds), DEPTH_MAX))
+    reading = _Reading(_of_responses(kinds), is_read)
+    return "".join(_redacted_json_pieces(text, reading, DEPTH_MAX))
+
+
+class _Reading(NamedTuple):
+    kinds: tuple[SecretKind, ...]
+    is_read: bool
 
 
 def label_redacted(text: str, kinds: tuple[SecretKind, ...] = SECRETS) -> str:
@@ -226,7 +238,7 @@ def _of_responses(kinds: tuple[SecretKind, ...]) -> tuple[SecretKind, ...]:
     return tuple(one for one in OF_RESPONSES if one in kinds)
 
 
-def _redacted_json_pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) -> Iterator[str]:
+def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[str]:
     holder = name = ""
     done = 0
     for found in compile_pattern(STRING_AT_PLACE).finditer(text):
@@ -234,16 +246,17 @@ def _redacted_json_pieces(text: str, kinds: tuple[SecretKind, ...], depth: int) 
         gap, body = text[done:start], found["body"]
         plain = _decode_json_string(body)
         label = _label_of_string(holder, name, gap, plain)
-        yield _redact_plain_text(gap, kinds)
-        yield _string(body, label[-LABEL_MAX:], kinds, depth)
+        yield _redact_plain_text(gap, reading)
+        yield _string(body, label[-LABEL_MAX:], reading, depth)
         holder, name, done = name, plain[-LABEL_MAX:], end
-    yield _redact_plain_text(text[done:], kinds)
+    yield _redact_plain_text(text[done:], reading)
 
 
-def _redact_plain_text(text: str, kinds: tuple[SecretKind, ...]) -> str:
-    if len(text.strip(_PUNCTUATION)) < SECRET_MIN:
+def _redact_plain_text(text: str, reading: _Reading) -> str:
+    is_known = reading.is_read and "\\" not in text and "&" not in text
+    if is_known or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
-    return _redacted(text, kinds).text
+    return _redacted(text, reading.kinds).text
 
 
 def _label_of_string(holder: str, name: str, gap: str, value: str) -> str:
@@ -289,16 +302,16 @@ def _character(escape: re.Match[str]) -> str:
     return escape.group() if odd or chr(code) in "\"\\'" else chr(code)
 
 
-def _string(body: str, label: str, kinds: tuple[SecretKind, ...], depth: int) -> str:
+def _string(body: str, label: str, reading: _Reading, depth: int) -> str:
     """What stands between the quotes, redacted by itself or by what stands before it."""
     if len(body) < SECRET_MIN:
         return body
-    plain = _decode_json_string(body)
+    plain, kinds = _decode_json_string(body), reading.kinds
     nested = depth and '"' in plain  # its own strings are read then
     redacted = redact_hidden(plain, kinds) if nested else _redacted(plain, kinds)
     safe = redacted.text if redacted.kinds else plain
     if depth and '"' in safe:
-        safe = "".join(_redacted_json_pieces(safe, kinds, depth - 1))
+        safe = "".join(_redacted_json_pieces(safe, reading, depth - 1))
     if safe != plain:
         if "\\" in body and plain == body:  # no string of JSON
             return safe

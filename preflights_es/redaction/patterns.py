@@ -89,13 +89,16 @@ def _find_from(
 
 def find_starts(words: tuple[str, ...], low: str) -> list[int]:
     """Where these words stand in the text, in order."""
-    starts = set[int]()
+    return [found.start() for found in compile_pattern(_write_starts(words)).finditer(low)]
+
+
+@cache
+def _write_starts(words: tuple[str, ...]) -> str:
+    """All words in one pattern: one letter, and what may follow it."""
+    behind = dict[str, list[str]]()
     for word in words:
-        start = low.find(word)
-        while start >= 0:
-            starts.add(start)
-            start = low.find(word, start + 1)
-    return sorted(starts)
+        behind.setdefault(re.escape(word[0]), []).append(re.escape(word[1:]))
+    return "|".join(f"{letter}(?={'|'.join(rest)})" for letter, rest in behind.items())
 
 
 @lru_cache(maxsize=2)  # each rule asks for it
@@ -148,6 +151,18 @@ _SHORT: Final = {
     "«U»": r"://[^\s/?#@:\"'<>`\ufdd0]{0,256}:(?!\d{1,5}(?:[/?#]|\s|$))",
     "«A»": r"[^\s\"'`<>|;\ufdd0]",
 }
+
+
+def find_by_table(table: str, text: str, low: str) -> Iterator[re.Match[str]]:
+    """What the rules of a table find, one after the other; most of them have no word in a text."""
+    for words, rule in _split_table(table):
+        if any(map(low.__contains__, words)):
+            yield from find_by_rule(rule, text, low)
+
+
+@cache
+def _split_table(table: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    return tuple((split_rule(rule)[0], rule) for rule in rules(table))
 
 
 @cache

@@ -8,6 +8,7 @@ variable, a placeholder or a port is no password there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final
 
 from preflights_es.redaction.classifier import (
@@ -20,13 +21,14 @@ from preflights_es.redaction.classifier import (
 )
 from preflights_es.redaction.labels import find_labelled_secrets, trimmed
 from preflights_es.redaction.patterns import (
+    SecretKind,
     Span,
     compile_pattern,
     find_by_rule,
+    find_by_table,
     find_named_spans,
     lower_as_matched,
     read_word_table,
-    rules,
 )
 from preflights_es.redaction.shapes import (
     EMAIL,
@@ -94,8 +96,7 @@ def _find_by_table(table: str, text: str) -> Iterator[Span]:
     low = lower_as_matched(text)
     found = [
         span
-        for rule in rules(table)
-        for span in find_named_spans(find_by_rule(rule, text, low))
+        for span in find_named_spans(find_by_table(table, text, low))
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
     yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
@@ -220,8 +221,7 @@ def find_option_passwords(text: str) -> Iterator[Span]:
         return
     found = [
         match.span(match.lastgroup or 0)
-        for rule in rules(_OPTIONS)
-        for match in find_by_rule(rule, text, low)
+        for match in find_by_table(_OPTIONS, text, low)
         if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
     ]
     yield from _apart((start, end, "password") for start, end in sorted(set(found)))
@@ -242,21 +242,39 @@ def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
     return is_mixed(value) if loose else True
 
 
-# The order is a priority: an exact shape before a place, a place before an address.
-_SHAPES: Final = (private_keys, shapes, web_tokens, encoded_keys, seed_phrases)
-_PLACED: Final = (
-    find_option_passwords,
-    find_addressed_secrets,
-    find_placed_secrets,
-    ibans,
-    cards,
-    phones,
-    headers,
-    cookies,
-    find_paired_passwords,
-    find_labelled_secrets,
-)
-_ADDRESSES: Final = (emails, escaped_emails)
-RULES: Final[tuple[Callable[[str], Iterator[Span]], ...]] = (*_SHAPES, *_PLACED, *_ADDRESSES)
-SHAPED: Final = (*_SHAPES, find_addressed_secrets, *_ADDRESSES)
-"""Rules that know a secret by its form alone."""
+# The order is a priority: an exact shape before a place, a place before an address. Behind each
+# rule stand the kinds that it finds.
+_SHAPES: Final = {
+    private_keys: ("key",),
+    shapes: ("key", "token"),
+    web_tokens: ("token",),
+    encoded_keys: ("key", "token"),
+    seed_phrases: ("key",),
+}
+_PLACED: Final = {
+    find_option_passwords: ("password",),
+    find_addressed_secrets: ("token",),
+    find_placed_secrets: ("password", "token", "key"),
+    ibans: ("iban",),
+    cards: ("card",),
+    phones: ("phone",),
+    headers: ("password", "token"),
+    cookies: ("token",),
+    find_paired_passwords: ("password",),
+    find_labelled_secrets: ("password", "token", "key"),
+}
+_ADDRESSES: Final = {emails: ("email",), escaped_emails: ("email",)}
+
+
+@cache
+def choose_rules(
+    kinds: tuple[SecretKind, ...], *, by_form: bool
+) -> tuple[Callable[[str], Iterator[Span]], ...]:
+    """The rules that find something of these kinds, in their order.
+
+    Args:
+        by_form: those alone that know a secret by its form.
+    """
+    placed = {find_addressed_secrets: ("token",)} if by_form else _PLACED
+    found = {**_SHAPES, **placed, **_ADDRESSES}.items()
+    return tuple(rule for rule, own in found if any(kind in kinds for kind in own))

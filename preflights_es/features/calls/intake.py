@@ -52,7 +52,7 @@ from preflights_es.kernel.errors import (
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import begin
-from preflights_es.kernel.text import NAME_MAX, one_line
+from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.runtime.runner import CONFLICTS_MAX, Handle, InputGroup, Runner
 from preflights_es.use.request import Request
 
@@ -64,7 +64,7 @@ OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
 FORMS_MAX: Final = 50_000  # turns of which is known what they say
 ALIKE_MAX: Final = 50  # of them with the same turns
-ABOUT_READ: Final = 10_000  # characters of the first turn, whose secrets have gone
+ABOUT_READ: Final = 10_000  # characters of the first turn
 
 
 class TakenCounts(msgspec.Struct):
@@ -385,7 +385,7 @@ class Intake:
             source=self._source,
             file=cleaner.clean_label(self._file, SOURCE_MAX),
             conversation=cleaner.clean_label(source.session, NAME_MAX),
-            about=cleaner.clean_words(_first_words(call.request)[:ABOUT_READ], ABOUT_MAX),
+            about=shortened(one_line(_first_words(call.request)[:ABOUT_READ]), ABOUT_MAX),
             user=name_user(self._log_id, source.user) if source.user else "",
             program=__version__,
         )
