@@ -116,7 +116,8 @@ def _say_imported(voice: Voice, made: ImportedCalls) -> None:
         were = "was" if made.present == 1 else "were"
         voice.say(f"{count_in_words(made.present, 'call')} {were} in the log already.")
     if made.erased:
-        voice.say(f"{count_in_words(made.erased, 'call')} stay out: their session was erased.")
+        were = "was" if made.erased == 1 else "were"
+        voice.say(f"{count_in_words(made.erased, 'call')} of erased sessions {were} left out.")
     if made.redacted:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in made.redacted.items())
         voice.say(f"Taken out before recording: {kinds}.")

@@ -290,13 +290,15 @@ class Intake:
 
     def _count_present(self, source: SourceCall, input_id: str, session_id: str) -> None:
         """A call whose id is in the log: as this call, or as another one."""
-        known = self._known.get(session_id, {})
-        if source.id and input_id not in known:
+        known = self._known.get(session_id)
+        if known is None or (known and input_id not in known):
             if len(self._known) >= OPEN_MAX:
                 self._known.clear()
             known = self._known[session_id] = self._read_known(session_id)
-        before = known.get(input_id)
-        if not source.id or before is None or self._is_known(source, before):
+        if (before := known.get(input_id)) is None:
+            self.counts.erased += 1
+            return
+        if not source.id or self._is_known(source, before):
             self.counts.present += 1
             return
         named = self._cleaner.clean_label(source.id, NAME_MAX)
@@ -305,6 +307,7 @@ class Intake:
         )
 
     def _read_known(self, session_id: str) -> dict[str, _KnownCall]:
+        """The calls of a session, by their id; none where it was erased."""
         codec = self._runner.codec(WORKFLOW)
         stored = [one for one in self._runner.store.read(session_id) if one.data is not None]
         events = ((one.input_id, codec.decode(one)) for one in stored if one.input_id)
