@@ -136,7 +136,7 @@ def _collect_strings(value: Any, found: list[BodyString], place: BodyPlace) -> N
             inner, before = place._replace(level=place.level + 1), ""
             for item in value:
                 # A name and its value in a list: ["api key", "9f8e7d6c..."]
-                paired = before and isinstance(item, str) and is_noise(item)
+                paired = before and isinstance(item, str) and is_noise(item.rpartition(" ")[2])
                 _collect_strings(item, found, inner._replace(label=before) if paired else inner)
                 before = item if isinstance(item, str) else ""
 
@@ -295,7 +295,7 @@ def redact_string(
         known = Redacted(text, ())
         if not _is_id(text, label):
             named = plain_form(label).lower()
-            tells = mentions(f"{named}:") or "cookie" in named
+            tells = mentions(f"{named}:") or "cookie" in named or "auth" in named
             label = label if tells else ""
             known = Redacted(
                 *redact_until_stable(text, lambda one: _redact_once(one, label, kinds, depth))

@@ -79,7 +79,8 @@ hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,}
 /webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
 hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
 /bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
-sig= | [?&;]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
+code= signature= | [?&;#](?i:code|signature)=(?P<token>(?=[^&\s]{0,60}\d)[\w%.~+/=-]{20,})
+sig= | [?&;#]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
 x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
 """
 
@@ -137,7 +138,7 @@ def cookies(text: str) -> Iterator[Span]:
 _HEADER: Final = (
     "^authorization bearer basic | "
     r"(?i)(?:(?P<header>authorization[\"'`\]\\]{0,4}\s{0,3}[:=,]\s{0,3}[\"'`\\]{0,3})"
-    r"(?:(?P<named>bearer|basic|token|apikey|api-key|key)\s{1,3})?"
+    r"(?:(?P<named>bearer|basic|token|apikey|api-key|key)\s{1,3}|[a-z][\w-]{2,20}\s{1,3})?"
     r"|(?<![\w-])(?P<alone>bearer|basic)\s{1,3})"
     r"[\"'`]?(?P<value>[A-Za-z0-9._~+/=-]{4,})(?![\w(\[{])"
 )

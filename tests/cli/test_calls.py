@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from preflights_es.features.calls.cleaning import CallCleaner, keep_headers
 from tests.cli.program import Project
 
 KEY = "sk-ant-api03-" + "Ab3dEf9h" * 11 + "-AAAAAAAA"
@@ -135,6 +137,61 @@ def test_secrets_and_other_peoples_addresses_are_taken_out(empty: Project) -> No
     for secret in (KEY, "kim@example.com", "4111 1111", "hunter2-Xy7"):
         assert secret.encode() not in log
     assert KEY not in empty.call("admin", "export", "--all").out
+
+
+RANDOM = "f3Qz8Lm2Xw7Rk9Tb4Vn6Yc1D"
+CREDENTIAL = base64.b64encode(f"kim:{RANDOM}".encode()).decode()
+HEADERS = [
+    *(("Authorization", f"{scheme} {RANDOM}") for scheme in ("Bearer", "token", "Negotiate")),
+    *(("Proxy-Authorization", f"{scheme} {CREDENTIAL}") for scheme in ("Basic", "basic")),
+    ("Cookie", f"sid={RANDOM}; theme=dark"),
+    ("Set-Cookie", f"session={RANDOM}; Path=/; HttpOnly"),
+    *((name, RANDOM) for name in ("x-api-key", "api-key", "X-Goog-Api-Key", "X-Auth-Token")),
+    *((name, RANDOM) for name in ("Ocp-Apim-Subscription-Key", "private-token", "X-Session-Id")),
+]
+QUERY = ("key", "access_token", "code", "sig", "X-Amz-Signature", "client_secret", "signature")
+PLACES: list[dict[str, Any]] = [
+    *({"extra_headers": {name: value}} for name, value in HEADERS),
+    *({"headers": [[name, value]]} for name, value in HEADERS),
+    *({"headers": [{"name": name, "value": value}]} for name, value in HEADERS),
+    *({"input": f"HTTP/1.1 302\r\n{name}: {value}\r\n\r\n"} for name, value in HEADERS),
+    *({"input": f"Location: https://a.example/b?x=1&{name}={RANDOM}&y=2"} for name in QUERY),
+    *({"url": f"https://a.example/b#{name}={RANDOM}"} for name in QUERY),
+    {"url": f"https://kim:{RANDOM}@a.example/"},
+    {"user": RANDOM},
+    *({"metadata": {name: RANDOM}} for name in ("user_id", "api_key", "auth", "session_token")),
+    {"metadata": {f"token={RANDOM}": "x"}},
+    {"tools": [{"type": "mcp", "authorization": RANDOM}]},
+]
+
+
+def test_no_credential_of_a_header_an_address_or_metadata_is_recorded(empty: Project) -> None:
+    lines = [
+        {"request": {"model": "m", "input": f"call {n}", **place}, "response": json.dumps(place)}
+        for n, place in enumerate(PLACES)
+    ]
+    write(empty, *lines)
+    assert imported(empty)["added"] == len(PLACES)
+    log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
+    export = empty.call("admin", "export", "--all").out
+    shown = [
+        empty.call("calls", "show", one["session_id"]).out
+        for one in empty.call("calls", "--all", "--json").json["sessions"]
+    ]
+    for secret in (RANDOM, CREDENTIAL):
+        assert secret.encode() not in log
+        assert secret not in "".join((export, *shown))
+
+
+def test_headers_that_are_kept_hold_no_secret() -> None:
+    kept = [("X-Request-ID", f"Bearer {RANDOM}"), ("retry-after", f"1; password={RANDOM}")]
+    cleaner = CallCleaner("log", "record", ())
+    found = keep_headers([*kept, *HEADERS, ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy")], cleaner)
+    assert found == (
+        ("x-request-id", "Bearer [redacted:token]"),
+        ("retry-after", "1; password=[redacted:password]"),
+        ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy"),
+    )
 
 
 def test_an_erased_session_stays_away(empty: Project) -> None:

@@ -180,4 +180,4 @@ def keep_headers(
 ) -> tuple[tuple[str, str], ...]:
     """Those that are kept, in small letters."""
     kept = ((name.lower(), value) for name, value in headers if name.lower() in HEADERS)
-    return tuple((name, cleaner.clean_label(value, NAME_MAX)) for name, value in kept)
+    return tuple((name, cleaner.clean_words(value, NAME_MAX)) for name, value in kept)
