@@ -119,7 +119,7 @@ def resume_command(session: str | None, no_input: bool, app: Request, voice: Voi
     session = session or the_one(voice, resumable(app), "resume") or LAST
     found = sessions.resume(app, session, anew=app.leads.named)
     if is_terminal() and not (voice.as_json or no_input):
-        return dialogue.run_dialogue(app, voice, found)
+        return dialogue.run_dialogue(app, voice, found, is_resumed=True)
     return say_session_result(voice, found)
 
 

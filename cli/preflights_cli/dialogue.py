@@ -25,7 +25,7 @@ from preflights_cli.rendering import (
     tell_asking,
 )
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import escaped_text
+from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.use import sessions
 from preflights_es.use.answers import resolve_option_number
 from preflights_es.use.request import Request
@@ -55,19 +55,24 @@ def run_dialogue(
     *,
     accepting: bool = False,
     by: str | None = None,
+    is_resumed: bool = False,
     **said: Any,
 ) -> int:
     """Ask until nothing is open, and end as sessions of the workflow do.
 
     Args:
+        is_resumed: whether the person left it before, and has to be told what it is about.
         said: what the conversation of the workflow takes besides.
     """
     session = sessions.conversed(app, session)
+    if is_resumed and (session.questions or session.can_accept):
+        voice.say(voice.bold(escaped_text(one_line(session.intention))))
     module = shown_of(session.workflow).conversation
     try:
         if module:
             converse = import_module(module).run
-            code: int = converse(app, voice, session, accepting=accepting, by=by, **said)
+            known = {"accepting": accepting, "by": by, "is_resumed": is_resumed, **said}
+            code: int = converse(app, voice, session, **known)
             return code
         session = conversed(app, voice, session)
     except (ConversationLeft, KeyboardInterrupt) as left:

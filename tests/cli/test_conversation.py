@@ -157,13 +157,17 @@ def test_control_c_saves_and_says_how_to_go_on(house: Project) -> None:
         assert t.rest().endswith(f"Saved. Go on with: preflights resume {id_}\n")
         assert t.code() == 130
     with terminal(house, "resume") as t:
-        t.expect(ANSWER)
+        assert "Add login\n" in t.expect(ANSWER)
         t.type("3")
-        t.proposal()
+        t.expect(BECAUSE)
         t.interrupt()
         assert t.code() == 130
     with terminal(house, "resume", id_) as t:
-        assert "Strategy  Magic Link" in t.proposal()
+        said = t.expect(BECAUSE)
+        assert "Add login\n  Category  Authentication" in said
+        assert "Strategy  Magic Link" in said
+        t.type("")
+        t.proposal()
         t.press("a")
         assert t.code() == 0
 

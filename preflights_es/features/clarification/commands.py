@@ -284,7 +284,7 @@ def start_command(
         return say_session_result(voice, found)
     from preflights_cli import dialogue  # only at a terminal
 
-    more = {"choices": new.choices} if new.choices else {}
+    more: dict[str, Any] = {"choices": new.choices} if new.choices else {}
     return dialogue.run_dialogue(app, voice, found, accepting=accepting, by=new.by, **more)
 
 

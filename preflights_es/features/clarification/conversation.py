@@ -32,6 +32,7 @@ from preflights_es.features.clarification.display import (
     decisions_awaiting_choice,
     known_line,
     proposal_lines,
+    provenance_lines,
     related_decision_line,
     topic_name,
 )
@@ -75,17 +76,22 @@ def run(
     *,
     accepting: bool,
     by: str | None,
+    is_resumed: bool,
     choices: Choices | None = None,
 ) -> int:
     """Say what is in force, ask until nothing is open, and take the person's word.
 
     Args:
+        is_resumed: whether the person does not see any more what was said before.
         choices: what the person said about older decisions before.
 
     Raises:
         Left, KeyboardInterrupt: the person left.
     """
     voice.is_german = as_clarification(session).language == "de"
+    if is_resumed and session.can_accept:
+        for line in provenance_lines(as_clarification(session)):
+            voice.say(f"  {line}")
     return _Conversation(app, voice, by, choices or Choices()).run(session, accepting=accepting)
 
 
