@@ -58,8 +58,9 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     """Show where a value came from: the answer, question, intention, model and person behind it.
 
     Name a decision by its uid or its session. Name a field of the decisions in force by its name,
-    alone or after its category. Name an artifact by its id or its session; FIELD is then a name in
-    its payload, such as `modules` or `modules.0.name`.
+    alone or after its category, or by its value or what was turned down for it. Name an artifact by
+    its id or its session; FIELD is then a name in its payload, such as `modules` or
+    `modules.0.name`.
 
     Name a file, and the decisions in force follow that hold for it.
 
@@ -67,6 +68,7 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     Examples:
       preflights why
       preflights why 3f9a12c4 Strategy
+      preflights why PostgreSQL
       preflights why Database.Type --json
       preflights why src/db/orders.py
     """

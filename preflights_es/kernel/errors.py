@@ -94,8 +94,8 @@ class Refused(PreflightsError):
 class UnknownSession(Refused):
     """No session of this log bears the id that was typed."""
 
-    def __init__(self, typed: str) -> None:
-        super().__init__(f"no session matches {typed!r}", typed=typed)
+    def __init__(self, typed: str, message: str = "") -> None:
+        super().__init__(message or f"no session matches {typed!r}", typed=typed)
         self.typed = typed
 
 

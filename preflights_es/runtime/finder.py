@@ -219,7 +219,7 @@ class Finder:
         """The newest session of the project, open or closed."""
         for session_id in self.list_newest(of):
             return session_id
-        raise UnknownSession(LAST)
+        raise UnknownSession(LAST, "this project has no such session yet")
 
     def list_newest(self, of: str = "") -> Iterator[str]:
         """The sessions that `last` may mean, newest first."""

@@ -63,8 +63,8 @@ def trace_origins(
     """Every value that is meant, and the workflow of each; or the artifacts.
 
     Args:
-        what: a session or record; an artifact, by the beginning of its id; or a field, among the
-            decisions that are in force.
+        what: a session or record; an artifact, by the beginning of its id; or a field, a value or
+            what was turned down, among the decisions that are in force.
 
     Raises:
         Refused: nothing matches, or nothing is decided there.
@@ -130,7 +130,7 @@ def _resolve_why_target(
         raise
     except UnknownSession:
         artifacts = artifacts_named(request, what, field or "")
-        if field is not None and not artifacts:
+        if what == LAST or (field is not None and not artifacts):
             raise
         return ([] if artifacts else _trace_field_in_force(request, what)), artifacts, ()
     process, session_id = found.process, found.session_id
@@ -201,7 +201,9 @@ def _trace_field_in_force(request: Request, what: str) -> list[tuple[Why, str]]:
         more = _trace_field_in_log(request, filed, what)
         values += [one for one in more if known(one[0].session_id) is None]
     if not values:
-        message = f"{what!r} is no session, no file here, and no field of a decision in force"
+        message = (
+            f"{what!r} is no session, no file here, and nothing that a decision in force names"
+        )
         raise Refused(message, code="nothing_matches", typed=what)
     return values
 
@@ -237,8 +239,10 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
 
 
 def _is_named(origin: Origin, decided: DecidedPatch, field: str) -> bool:
-    names = (origin.field, origin.key, f"{decided.category}.{origin.field}")
-    return caseless(field) in (caseless(name) for name in names)
+    names = [origin.field, origin.key, f"{decided.category}.{origin.field}", origin.value]
+    if origin is decided.origins[-1]:  # what it was chosen in place of
+        names += [one.name for one in decided.rationale.alternatives]
+    return caseless(field) in map(caseless, names)
 
 
 class _Tracing(NamedTuple):

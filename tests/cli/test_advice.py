@@ -85,7 +85,7 @@ def test_an_error_has_a_code_and_fields_and_no_command_for_a_program(house: Proj
     with log, pytest.raises(errors.UnknownSession) as raised:
         log.show("last")
     assert raised.value.code == "unknown_session"
-    assert str(raised.value) == "no session matches 'last'"
+    assert str(raised.value) == "this project has no such session yet"
 
 
 def test_an_error_is_json_on_the_last_line_of_stderr(house: Project) -> None:

@@ -117,11 +117,11 @@ def test_why_names_the_answer_the_question_the_intention_and_the_person(house: P
 
 
 @pytest.mark.parametrize(
-    "what", ["Strategy", "strategy", "Authentication.Strategy", "auth_strategy"]
+    "what", ["Strategy", "strategy", "Authentication.Strategy", "auth_strategy", "oauth", "saml"]
 )
 def test_a_field_is_found_among_the_decisions_in_force(house: Project, what: str) -> None:
     former = house.decided()
-    later = house.decided("Add SSO", "--supersedes", former["uid"])
+    later = house.decided("Add SSO", "--supersedes", former["uid"], "--alternative", "SAML: slow")
     (value,) = house.call("why", what, "--json").json["values"]
     assert value["uid"] == later["uid"]
 
@@ -185,7 +185,7 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
     [
         (
             ("Weather",),
-            "'Weather' is no session, no file here, and no field of a decision in force",
+            "'Weather' is no session, no file here, and nothing that a decision in force names",
         ),
         (("last", "Weather"), "has no field 'Weather': it has Category, Strategy"),
         (("deadbeef", "Strategy"), "no session matches 'deadbeef'"),

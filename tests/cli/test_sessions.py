@@ -132,7 +132,7 @@ def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
     mine = house.started_session("Mine")
     other = {"PREFLIGHTS_PROJECT": "other"}
     assert house.call("sessions", env=other).out.startswith("No sessions here yet.")
-    house.call("show", env=other).refused(1, "no session matches 'last'")
+    house.call("show", env=other).refused(1, "this project has no such session yet")
     shape = house.call("sessions", "--any-project", "--json", env=other).json
     assert [s["session_id"] for s in shape["sessions"]] == [mine]
     assert house.call("show", mine, env=other).code == 0, "an id names it anywhere"
@@ -161,7 +161,7 @@ def test_last_may_be_closed(house: Project, ends: tuple[str, ...]) -> None:
 def test_last_is_the_newest_that_the_command_can_take(house: Project) -> None:
     assert house.call("note", "milk").code == 0
     assert house.show("last")["workflow"] == "extraction"
-    assert "no session matches 'last'" in house.call("prompt", "last").err
+    assert "this project has no such session yet" in house.call("prompt", "last").err
     asked = house.started_session()
     id_ = house.decided()["session_id"]
     assert house.call("note", "bread").code == 0
