@@ -183,10 +183,10 @@ class TextAccepted(Decision, frozen=True):
 # What counts as an answer --------------------------------------------------------------------
 
 PLACEHOLDER: Final = late_pattern(
-    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
+    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|value|xxx+"
     r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )
-_PLACEHOLDERS_BEGIN: Final = frozenset("tnpxr?-\u2013\u2014")
+_PLACEHOLDERS_BEGIN: Final = frozenset("tnpvxr?-\u2013\u2014")
 """First characters of those: other words need no pattern, which takes time to compile."""
 WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
 
