@@ -209,23 +209,10 @@ def test_a_free_text_is_typed_and_never_the_option_to_specify() -> None:
 
 
 PLACEHOLDERS = [
-    *(
-        "tbd",
-        "TBD",
-        "tba",
-        "TBA",
-        "todo",
-        "ToDo",
-        "n/a",
-        "N/A",
-        "placeholder",
-        "VALUE",
-        "xxx",
-        "XXXX",
-    ),
+    *("tbd", "TBD", "tba", "TBA", "todo", "ToDo", "n/a", "N/A", "placeholder", "xxx", "XXXX"),
     *("to be determined", "to be decided", "to be defined", "to be confirmed", "TO BE  DECIDED"),
     *("?", "???", "-", "---", "\u2013", "\u2014", "TBD.", "(tbd)", "<todo>", "[TBD]", "'n/a'"),
-    *("...", "()", "todo:", "`tbd`", "{placeholder}", "To\nbe\tdetermined", " tbd "),
+    *("...", "()", "todo:", "`tbd`", "{placeholder}", "To\nbe\tdetermined", " tbd ", "VALUE"),
 ]
 
 
