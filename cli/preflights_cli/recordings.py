@@ -117,6 +117,11 @@ def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
         voice.say(
             f"{count_in_words(told.sessions, 'session')}, {count_in_words(told.new, 'new event')}."
         )
+    here, others = app.process.project, told.projects
+    if others and here not in others:
+        which = escaped_text(min(others))
+        found = f"The sessions are of the project {which}, and this is {escaped_text(here)}"
+        voice.hint(f"{found}: PREFLIGHTS_PROJECT={which} before a command shows them.")
     return 0
 
 
@@ -134,10 +139,12 @@ class Telling:
         self._voice = voice
         self.sessions = 0
         self.new = 0
+        self.projects: set[str] = set()
 
     def tell(self, one: TransferredSession) -> None:
         self.sessions += 1
         self.new += one.new
+        self.projects.add(one.head.project)
         if self.sessions > SHOWN_MAX:
             return
         what = count_in_words(one.new, "new event") if one.new else "nothing new"

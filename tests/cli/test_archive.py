@@ -53,6 +53,16 @@ def test_a_log_travels_whole_and_every_byte_is_the_same_there(
     assert house.call(*against, "--json").json["against"]["same"] == 3
 
 
+def test_an_import_into_another_project_says_how_to_see_it(
+    house: Project, three: list[str]
+) -> None:
+    exported(house, "all.jsonl", "--all")
+    into = ("admin", "import", "all.jsonl", "--db", "copy.db")
+    assert "PREFLIGHTS_PROJECT=" not in house.call(*into).out
+    done = house.call(*into, env={"PREFLIGHTS_PROJECT": "other"})
+    assert "of the project house, and this is other: PREFLIGHTS_PROJECT=house" in done.out
+
+
 def test_all_are_those_of_the_project_unless_every_project_is_meant(
     house: Project, three: list[str]
 ) -> None:
