@@ -249,8 +249,9 @@ def _turned_down_finding(
     )
     file = next(file for file in change.files if file.path == paths[0])
     lines = (decode_file_text(content_of(root, file) or b"") or "").splitlines()
-    line = next((at for at, said in enumerate(lines, 1) if one.name in said), None)
-    more = {"decision": what.name, "session_id": what.row.session_id, "line": line}
+    parts = one.name.split(".") if one.kind == "module" else [one.name]  # `from x import y`
+    at = (at for at, said in enumerate(lines, 1) if all(part in said for part in parts))
+    more = {"decision": what.name, "session_id": what.row.session_id, "line": next(at, None)}
     return finding("turned-down", level, text, paths, **more)
 
 

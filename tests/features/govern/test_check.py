@@ -838,7 +838,7 @@ def test_a_tag_or_branch_does_not_stand_in_for_the_base(shop: Project, tmp_path:
 
 def test_a_repository_without_a_commit(house: Project) -> None:
     decide(house, "--path", "src/**")
-    write(house, ORDERS, "import pymongo\n")
+    write(house, ORDERS, "from pymongo import MongoClient\n")
     for words in ((), ("--staged",)):
         assert checked(house, *words)[0] == (0 if words else 1)
         assert checked(house, *words)[2]["base"] is None
