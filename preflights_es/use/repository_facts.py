@@ -25,7 +25,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.repository_packages import is_list, is_lock, is_of_images, list_package_names
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.words.language import fold_letters, read_product_names
+from preflights_es.words.language import CI_SERVICES, fold_letters, read_product_names
 
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
 PACKAGES_MAX: Final = 1_000_000  # characters of all names of packages, looked at together
@@ -174,18 +174,6 @@ LANGUAGES: Final = {
     ".sh": "Shell", ".sql": "SQL", ".swift": "Swift", ".tf": "Terraform", ".ts": "TypeScript",
     ".tsx": "TypeScript", ".vue": "Vue", ".svelte": "Svelte", ".zig": "Zig",
 }  # fmt: skip
-CI: Final = {
-    ".github/workflows": "GitHub Actions",
-    ".gitlab-ci.yml": "GitLab CI",
-    ".circleci": "CircleCI",
-    ".buildkite": "Buildkite",
-    ".travis.yml": "Travis CI",
-    ".drone.yml": "Drone",
-    ".woodpecker.yml": "Woodpecker",
-    "Jenkinsfile": "Jenkins",
-    "azure-pipelines.yml": "Azure Pipelines",
-    "bitbucket-pipelines.yml": "Bitbucket Pipelines",
-}
 
 Stamp = tuple[int, int]
 """Size and time of a file."""
@@ -259,7 +247,7 @@ def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) 
     return Repository(
         listed=tuple(lists),
         languages=tuple(languages.most_common()),
-        ci=tuple(name for path, name in CI.items() if (root / path).exists()),
+        ci=tuple(name for path, name in CI_SERVICES.items() if (root / path).exists()),
         readme=next(heads, ""),
         unread=tuple(NotRead(path=path, why=row.why) for path, row in rows.items() if row.why),
     )

@@ -113,6 +113,8 @@ CASES = (
     ),
     ("build.gradle.kts", 'implementation(platform("io.ktor:ktor-bom:2"))', "io.ktor:ktor-bom"),
     ("A.csproj", '<PackageReference Include="Npgsql" Version="8" />', "Npgsql"),
+    ("Jenkinsfile", "pipeline { agent any }", "Jenkins"),
+    (".circleci/config.yml", "version: 2", "CircleCI"),
     ("Dockerfile", IMAGE, "docker.io/library/node:20-alpine apt-get redis-server curl"),
     ("compose.yml", "services:\n  db:\n    image: mysql:8", "mysql:8"),
     ("values.yaml", "image:\n  repository: bitnami/mongodb", "bitnami/mongodb"),

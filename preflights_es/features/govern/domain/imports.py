@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
-from preflights_es.words.language import EVERYDAY, read_small_words
+from preflights_es.words.language import CI_SERVICES, EVERYDAY, read_small_words
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -65,7 +65,12 @@ def used(path: str, text: str) -> frozenset[UsedName]:
     names = (
         one for form in forms for one in _read_used_names(place, _ESCAPE.sub(_unescaped, form))
     )
-    return frozenset(_normal(one) for one in names if one.name)
+    services = (
+        UsedName(service, "tool")
+        for ran, service in CI_SERVICES.items()
+        if f"{place}/".startswith(f"{ran.casefold()}/")
+    )
+    return frozenset(_normal(one) for one in (*names, *services) if one.name)
 
 
 OR: Final = "\0"
