@@ -137,7 +137,7 @@ def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
 ) -> None:
     with sqlite3.connect(orders) as made:
         made.executemany("INSERT INTO orders VALUES ('', 0, ?)", [(v,) for v in HOSTILE_VALUES])
-        made.execute("INSERT INTO orders VALUES ('', -5, x'00ff')")
+        made.execute("INSERT INTO orders VALUES ('', ?, x'00ff')", (-5 if form else 1.1 + 2.2,))
     made.close()
     values = 'name: values\nsql: SELECT amount, note AS "=\u202e1" FROM orders\n'
     folder = shop(tmp_path / "c", values_yaml=values)
@@ -145,6 +145,8 @@ def test_what_a_database_holds_moves_no_terminal_and_is_no_formula(
         "ask", "values", "--catalog", str(folder), "--on", str(orders), "--run", *form
     )
     assert (done.code, done.is_safe()) == (0, True), done
+    if not form:
+        assert "\n3.3  " in done.out, "as many digits as a float has"
     if form == ("--csv",):
         head, *found = csv.reader(io.StringIO(done.out))
         assert head == ["amount", "'=\\u202e1"]

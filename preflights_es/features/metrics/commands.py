@@ -344,11 +344,18 @@ def describe_metrics(voice: Voice, session: View) -> None:
 
 def _say_query_rows(voice: Voice, ran: MetricsQueryResult) -> None:
     head = [escaped_text(one_line(name)) for name in ran.columns]
-    rows = ([one_line("-" if cell is None else str(cell)) for cell in row] for row in ran.rows)
+    rows = ([one_line(_cell_text(cell)) for cell in row] for row in ran.rows)
     if not streamed(head, rows):
         voice.say("No rows.")
     if ran.more:
         voice.say(f"... more than {len(ran.rows):,} rows: see --limit")
+
+
+def _cell_text(cell: object) -> str:
+    """A sum of 2.2 and 1.1 is no 3.3000000000000003: a float has 15 digits that count."""
+    if cell is None:
+        return "-"
+    return f"{cell:.15g}" if isinstance(cell, float) else str(cell)
 
 
 def _say_nothing(voice: Voice, session: AnswerView) -> None:
