@@ -221,8 +221,6 @@ def _say_facts(voice: Voice, found: Facts) -> None:
     lines += [("Not read", f"{one.path}: {one.why}") for one in found.not_read]
     said = [(name, text) for name, text in lines if text]
     if not said:
-        voice.say(
-            "This folder says nothing of itself: no list of packages, no paragraph of a README, no code."
-        )
+        voice.say("This folder says nothing of itself: no packages, no text of a README, no code.")
     for name, text in said:
         voice.say(f"{name + ':':<11} {escaped_text(text)}")
