@@ -5,7 +5,7 @@ A table with a row an event would double the log to say what the log says.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, Literal, get_args
 
 import msgspec
@@ -143,7 +143,7 @@ class TrailFilter(msgspec.Struct, frozen=True, kw_only=True):
     """The last version that is wanted."""
 
 
-def filter_wanted_steps(found: Iterator[LoggedStep], want: TrailFilter) -> Iterator[LoggedStep]:
+def filter_wanted_steps(found: Iterable[LoggedStep], want: TrailFilter) -> Iterator[LoggedStep]:
     """Those of a session's steps that are wanted."""
     is_theirs = not want.actor
     for step in found:
