@@ -476,12 +476,18 @@ class Subject:
     def _decided(self, one: Titled) -> tuple[set[str], set[str]]:
         """Topics of its title, else of its values, else of its scope; and the first value that its
         title and each value names.
+
+        A title that says a value of no pack, as "Use session cookies for login", says its topic by
+        what that is for.
         """
         known = lexicon(self._inlined)
         named = [known.mentions(words_of(text)) for text in (one.title, *one.values, one.chosen)]
         of_values = (known.topic_of(value, []) for of in named for value in of)
         topics = {_topic_of_head(one.title)} - {""} or {topic.id for topic in of_values if topic}
-        topics = topics or {topic.id for topic in known.topics(words_of(one.scope))}
+        said = _FORM.fullmatch(one.title)
+        scope = one.scope or ((said[2] or said[4]) if said else "")
+        if not topics or (said and not any(named[:-1])):
+            topics |= {topic.id for topic in known.topics(words_of(scope))}
         return topics, {canonical(of[0]) for of in named if of}
 
     def _has_all(self, title: str, value: Collection[str] = ()) -> bool:
@@ -525,9 +531,10 @@ def _heads(text: str, *, is_german: bool) -> Iterator[str]:
 
 _WORD: Final = late_pattern(r"[^\W_]+")
 _FORM: Final = late_pattern(
-    r"(?i:(?:we )?(?:use|adopt|choose|prefer) (?P<en>.+?) (?:for|as) .+|(?P<de>\S+) f\u00fcr .+)"
+    r"(?i:(?:we )?(?:use|adopt|choose|prefer) (?P<en>.+?) (?:for|as) (.+)"
+    r"|(?P<de>\S+) f\u00fcr (.+))"
 )
-"""Titles that say a value even where it is no name."""
+"""Titles that say a value even where it is no name, and what it is for."""
 
 
 def _has_part(word: str, part: str) -> bool:

@@ -189,6 +189,18 @@ def test_a_contradiction_is_said_before_a_stated_value_is_recorded(
     assert not any(one.path for one in settled.known)
 
 
+def test_a_record_of_a_value_without_a_pack_is_of_the_topic_that_it_is_for(
+    begun: Any, tmp_path: Path
+) -> None:
+    folder = tmp_path / "docs" / "decisions"
+    folder.mkdir(parents=True, exist_ok=True)
+    text = RECORD.format(7, "Use session cookies for login", "Accepted")
+    (folder / "0007-it.md").write_text(f"{text}\n## Decision\n\nDjango sessions.\n", "utf-8")
+    for asked in ("Add login with Google for customers", "Use OAuth for login"):
+        assert [one.path for one in begun(asked).known] == ["docs/decisions/0007-it.md"], asked
+    assert begun("Use PostgreSQL for carts").known == ()
+
+
 @pytest.mark.slow("sizes")
 def test_an_erasure_finds_every_session_that_was_told(log: Any, begun: Any, kafka: View) -> None:
     told = {begun(f"Which queue for domain events of shop {n}?").session_id for n in range(50)}
