@@ -281,8 +281,8 @@ def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -
             text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
             yield finding("signers-changed", level, text, [SIGNERS])
         elif repository_id(now or b"") != (id_ := repository_id(was)):
-            what = "the id of the repository is another one" if id_ else "the repository has an id"
-            text = f"{REPOSITORY}: {what}. What is signed for another id is unsigned then"
+            what = "is changed" if id_ else "is new"
+            text = f"the id for which acceptances are signed {what}: signatures for another one end"
             yield finding("signers-changed", level, text, [REPOSITORY])
 
 
