@@ -99,7 +99,8 @@ def _say_check_findings(voice: Voice, found: Checked) -> None:
         line = f":{one.line}" if one.line else ""
         place = f"{one.file}{line}: " if one.file else ""
         voice.say(f"{place}{one.level}: {escaped_text(one.message)} [{one.rule}]")
-    voice.say(summed(found))
+    if found.changed or found.findings or not found.left_out:
+        voice.say(summed(found))
     if any(one.decision for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
 
