@@ -299,7 +299,7 @@ def test_no_open_task_is_without_a_line_and_the_last_plan_is_replayed(
 ) -> None:
     house.call("note", "\n".join(f"Anruf {n} ~10m" for n in range(40)))
     lines = house.call("today", *DAY).out.splitlines()
-    assert "  Not planned:" in lines
+    assert "  Not planned, beside a focus and two small tasks:" in lines
     assert sum("Anruf" in line for line in lines) == 40
     found = today(house, *DAY)
     replayed = house.call("replay", "last", "--json").json["sessions"]

@@ -100,7 +100,7 @@ def _not_planned(session: DayView) -> list[str]:
     """A line for each task that has no block, in the order of the rules."""
     width = max((len(one.task_id) for one in session.not_planned), default=0)
     lines = [_format_unplanned_task(one, session.day, width) for one in session.not_planned]
-    lines = ["Not planned:", *lines] if lines else []
+    lines = ["Not planned, beside a focus and two small tasks:", *lines] if lines else []
     more = f"  {session.more} more: preflights note list"
     return [*lines, more] if session.more else lines
 
