@@ -258,7 +258,6 @@ def start_command(
         --matters "Every page waits for it" --evidence src/cache.py:10-42
       preflights start "Cache pages" --because "The database is too slow" --no-input
       preflights start --task 3f9a12c4.1
-      preflights start --workflow retro "The release was late"
     """
     asks = is_terminal() and not (voice.as_json or no_input)
     new = NewSession(
