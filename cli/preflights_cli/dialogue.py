@@ -24,6 +24,7 @@ from preflights_cli.rendering import (
     shown_of,
     tell_asking,
 )
+from preflights_cli.table import folded_for
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.use import sessions
@@ -115,7 +116,7 @@ def submit_dialogue_answer(
         session = sessions.answer_session(app, before.session_id, given, revise=revise)
     except Refused as refused:
         not_taken = spoken(before)("Not taken: {why}", why=escaped_text(error_with_advice(refused)))
-        click.echo(not_taken, err=True)
+        say_aside(not_taken)
         return sessions.show(app, before.session_id)  # another process may have ended it
     say_refusals(session)
     _say_new_warnings(voice, before.warnings, session)
@@ -163,7 +164,7 @@ def ask_for_answer(
         if not text.strip():
             raise ConversationLeft
         if text.strip().casefold() in HELP:
-            click.echo(" ".join(filter(None, (_help(say, question), keys_help))), err=True)
+            say_aside(" ".join(filter(None, (_help(say, question), keys_help))))
             continue
         if is_key(text.strip()):
             raise Pressed(text.strip())
@@ -172,11 +173,16 @@ def ask_for_answer(
         except Refused:
             known = "There is no option {text}: give 1 to {most}, or the answer in words."
             told = say(known, text=escaped_text(text.strip()), most=len(question.options))
-            click.echo(told, err=True)
+            say_aside(told)
             continue
         if own := shown_of(session.workflow).companion(question, value.strip()):
             return [(question.id, (value,)), (own, (_specified(say),))]
         return [(question.id, (value,))]
+
+
+def say_aside(text: str) -> None:
+    """A line on stderr between two prompts; a terminal breaks no word of it."""
+    click.echo(folded_for(sys.stderr, text), err=True)
 
 
 def _help(say: Say, question: Question) -> str:

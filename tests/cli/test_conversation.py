@@ -12,7 +12,17 @@ import pytest
 
 from preflights_cli.german import GERMAN
 from tests.cli.program import Project
-from tests.cli.terminal import AGAIN, ANSWER, BECAUSE, DECISION, INSTEAD, KEY, OWN_WORDS, terminal
+from tests.cli.terminal import (
+    AGAIN,
+    ANSWER,
+    BECAUSE,
+    DECISION,
+    INSTEAD,
+    KEY,
+    OWN_WORDS,
+    SIZE,
+    terminal,
+)
 from tests.each import each
 from tests.markdown import ROOT
 from tests.providers import server
@@ -253,7 +263,11 @@ def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, 
     with terminal(house, "start", "Add login", "--answer", "auth_strategy=OAuth") as t:
         t.proposal()
         t.press("?")
-        assert "d declines it: the session ends, and your reason is recorded." in t.proposal()
+        told = t.proposal()
+        assert "d declines it: the session ends, and your reason is recorded." in " ".join(
+            told.split()
+        )
+        assert max(map(len, told.splitlines())) <= SIZE[1]
         t.press("d")
         t.expect(r"Why is it declined\? \(Enter: no reason\) ")
         t.type(why)

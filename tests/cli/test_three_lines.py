@@ -216,7 +216,7 @@ def test_a_menu_has_no_such_lines_and_a_call_for_help_names_both_keys(open_house
     with terminal(open_house, "start", "Which queue do we need?") as t:
         t.expect(ANSWER)
         t.type("?")
-        told = t.expect(ANSWER)
+        told = " ".join(t.expect(ANSWER).split())
         assert "a number from 1 to 4" in told
         assert "n: it is not about this. t: it is a task" in told
         t.end()

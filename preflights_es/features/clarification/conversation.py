@@ -21,11 +21,13 @@ from preflights_cli.dialogue import (
     conversed,
     read_line_behind,
     read_typed_line,
+    say_aside,
     submit_dialogue_answer,
 )
 from preflights_cli.german import Say, spoken
 from preflights_cli.options import alternative
 from preflights_cli.rendering import describe_session, say_refusals, session_exit_code
+from preflights_cli.table import folded_for
 from preflights_es.features.clarification.clarifications import clarifications_of
 from preflights_es.features.clarification.display import (
     as_clarification,
@@ -250,7 +252,7 @@ class _Conversation(NamedTuple):
             after = settle(self.app, session.session_id, place or "1", expect=session.version)
         except Refused as refused:
             why = escaped_text(error_with_advice(refused))
-            click.echo(say("Not taken: {why}", why=why), err=True)
+            say_aside(say("Not taken: {why}", why=why))
             return sessions.show(self.app, session.session_id)
         say_refusals(after)
         if key == "r" and not after.not_done:
@@ -284,7 +286,7 @@ class _Conversation(NamedTuple):
     def _pressed(self, session: View, text: str, keys: tuple[str, ...]) -> View:
         """The session after a key in place of an answer."""
         if not _is_key(text, keys):
-            click.echo(spoken(session)(_NO_DECISION, text=escaped_text(text)), err=True)
+            say_aside(spoken(session)(_NO_DECISION, text=escaped_text(text)))
             return session
         if _is_known_key(text):
             return self._settled(session, text)
@@ -336,7 +338,7 @@ class _Conversation(NamedTuple):
             after = sessions.answer_session(self.app, session.session_id, given, reasons=reasons)
         except Refused as refused:
             not_taken = spoken(session)("Not taken: {why}", why=escaped_text(str(refused)))
-            click.echo(not_taken, err=True)
+            say_aside(not_taken)
             return sessions.show(self.app, session.session_id)
         say_refusals(after)
         return after
@@ -353,7 +355,7 @@ class _Conversation(NamedTuple):
             reasons, scope = parse_reasons_text(text, session_reasons(session), say)
         except Unparsable as error:
             why = escaped_text(str(error))
-            click.echo(f"Not taken: {why}; press e to go on with your text.", err=True)
+            say_aside(f"Not taken: {why}; press e to go on with your text.")
             return session, text
         is_new = bool(found.provenance) and scope != one_line(found.scope)
         given = [(f"{found.provenance[0].key}{SCOPE}", (scope,))] if is_new else []
@@ -383,7 +385,7 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
         Left, KeyboardInterrupt: Ctrl-D, Ctrl-C.
     """
     if takes_known:
-        click.echo(say(_KNOWN_HELP))
+        click.echo(folded_for(sys.stdout, say(_KNOWN_HELP)))
     while True:
         click.echo(say("[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? "), nl=False)
         try:
@@ -398,7 +400,7 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
         if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
             return key
         if key in HELP:
-            click.echo(say(_KEYS_HELP))
+            click.echo(folded_for(sys.stdout, say(_KEYS_HELP)))
 
 
 _KEEPS_IT: Final = "k keeps it and decides nothing new; r replaces it."
