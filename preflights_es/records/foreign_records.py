@@ -103,7 +103,7 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
     # Notes beside a record bear the number of their folder alone.
     is_own = is_first_page(path) or name == path.rpartition("/")[2].rpartition(".")[0]
     is_numbered = is_own and (header.number is not None or bool(day_of_file_name(name)))
-    says_so = is_known or status_of(parts) or has_decision(parts)
+    says_so = is_known or status_of(parts) or _count_decision_headings(parts)
     if is_numbered and counts_number and not says_so:
         if b"\0" in parts.content:
             raise Unreadable("it is binary")
@@ -113,20 +113,20 @@ def listed_header(path: str, content: bytes, *, counts_number: bool = True) -> R
 
 
 def is_decision(path: str, content: bytes) -> bool:
-    """Whether a page is a record wherever it lies: its status is known, and it has a number or the
-    headings of a decision.
+    """Whether a page is a record wherever it lies: its status is known, and it has a number or
+    several headings of a decision. Plans and reports have one.
     """
     parts = _parse_record_parts(content)
     header = _read_foreign_header(path, parts)
-    is_numbered = header.number is not None or has_decision(parts)
+    says_so = header.number is not None or _count_decision_headings(parts) > 1
     is_known = header.status not in ("none", "unknown")
-    return is_known and is_numbered and not is_other_page(name_of_record(path))
+    return is_known and says_so and not is_other_page(name_of_record(path))
 
 
-def has_decision(parts: Parts) -> bool:
-    """Whether one of its headings is one of Nygard's or of MADR's."""
-    names = (heading.name for heading in parts.headings)
-    return any(name in _NYGARD or name in MADR_HEADINGS for name in names)
+def _count_decision_headings(parts: Parts) -> int:
+    """How many of Nygard's and of MADR's it has."""
+    names = {heading.name for heading in parts.headings}
+    return len(names & _NYGARD) + len(names & MADR_HEADINGS)
 
 
 def _parse_record_parts(content: bytes) -> Parts:
