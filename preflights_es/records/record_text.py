@@ -130,6 +130,7 @@ _HEADING = late_pattern(
     rb"|(?:^[ \t]*\n|\A)(?P<under>\w[^\n]*)\n(?P<line>=+|-{3,})[ \t]*$",
     re.MULTILINE,
 )
+_BEGINS_WITH_NUMBER = late_pattern(rb"(?:ADR[-_ ]?)?\d{1,6}(?:[.:)]|[ \t]+\S)", re.IGNORECASE)
 _FRONT = late_pattern(rb"---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*$", re.MULTILINE | re.DOTALL)
 _OPEN_FRONT = late_pattern(
     rb"---[ \t]*\n((?:(?:[A-Za-z][\w -]{0,40}:|[ \t]+\S|-[ \t])[^\n]*\n)+)", re.MULTILINE
@@ -238,7 +239,7 @@ def parts_of(content: bytes) -> Parts:
     masked = _CELL_TAG.sub(
         lambda tag: (b"|" if tag[1] else b" ") + b" " * (len(tag[0]) - 1), masked
     )
-    headings = tuple(_headings(masked, body))
+    headings = _with_title(masked, body, tuple(_headings(masked, body)))
     said = _read_keyed_places(even, masked, front, body, headings=headings)
     return Parts(even, masked, front, headings=headings, said=said, is_asciidoc=is_other)
 
@@ -332,6 +333,16 @@ def _headings(masked: bytes, body: int) -> Iterator[Heading]:
             start, stop = trimmed(masked, start, start + len(closed))
         name = _NAME_EDGES.sub("", decode_record_text(masked[start:stop][:NAME_MAX]).casefold())
         yield Heading(level, name, TextPlace(start, stop, "heading"), one.end(), end=end)
+
+
+def _with_title(masked: bytes, body: int, headings: tuple[Heading, ...]) -> tuple[Heading, ...]:
+    """The first heading is the title where it alone has a number and nothing stands before it."""
+    numbered = [one for one in headings if _BEGINS_WITH_NUMBER.match(masked, one.text.start)]
+    if numbered != [*headings[:1]] or not numbered or headings[0].level == 1:
+        return headings
+    if masked[body : headings[0].text.start].strip(b"#= \n"):
+        return headings
+    return (headings[0]._replace(level=1), *headings[1:])
 
 
 def _read_keyed_places(

@@ -237,6 +237,9 @@ def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) 
         ("0003-x.md", "# DR004: Use X\n", 3, "DR004: Use X"),
         ("0002-x.md", "# HTTP2: Use X\n", 2, "HTTP2: Use X"),
         ("0003-x.md", "---\ntitle: Use X\n---\n\n## Status\n\n# Decision\n", 3, "Use X"),
+        ("0003-x.md", "## 0003. Use X\n\n- Status: proposed\n\n## Context\n", 3, "Use X"),
+        ("0003-x.md", "## 1. Goals\n\n## 2. Context\n", 3, "x"),
+        ("0003-x.md", "Words.\n\n## 0003. Use X\n", 3, "x"),
         ("2021-06-05-use-x/README.md", "# Decision\n\nWe use X.\n", None, "use x"),
     ],
 )
@@ -245,6 +248,7 @@ def test_a_title_is_read_without_its_label(
 ) -> None:
     found = foreign_record(name, text.encode())
     assert (found.number, found.title) == (number, title)
+    assert found.status == ("proposed" if "Status: proposed" in text else "none")
 
 
 # 4. Records as a person reads them -----------------------------------------------------------
