@@ -24,8 +24,8 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
-from preflights_es.use.turned_down import value_in
-from preflights_es.words.decisions import OPEN_FIELD, OTHER, Related, list_superseded
+from preflights_es.use.turned_down import former_of, turned_down_by
+from preflights_es.words.decisions import OPEN_FIELD, OTHER, Related
 from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
 from preflights_es.words.signing import IN_SHORT
 
@@ -161,9 +161,9 @@ def _select_brief_decisions(
     first = [found[uid] for uid in sorted(order.keys() & found.keys(), key=order.__getitem__)]
     others = [one for uid, one in found.items() if uid not in order]
     chosen = [*first, *sorted(others, key=_brief_row_day, reverse=True)][:TOLD_MAX]
-    by_uid = {row.uid: row for row in rows if row.standing in ("accepted", "superseded")}
+    former = former_of(rows)
     made = [
-        _quote_foreign_row(row) if isinstance(row, ForeignRow) else _quote_decision_row(row, by_uid)
+        _quote_foreign_row(row) if isinstance(row, ForeignRow) else _quote_decision_row(row, former)
         for row in chosen
     ]
     return made, min(len(first), TOLD_MAX), len(found)
@@ -217,7 +217,7 @@ def _beside_name(one: Related) -> str:
 
 
 def _quote_decision_row(
-    row: DecisionRow, by_uid: Mapping[str, DecisionRow] = MappingProxyType({})
+    row: DecisionRow, former: Mapping[str, DecisionRow] = MappingProxyType({})
 ) -> BriefDecision:
     return BriefDecision(
         name=_brief_decision_name(row.number, row.uid),
@@ -226,26 +226,13 @@ def _quote_decision_row(
         scope=row.scope,
         fields=row.fields,
         because=row.reason,
-        excludes=tuple(dict.fromkeys(_excluded(row, by_uid))),
+        excludes=tuple(one.name for one in turned_down_by(row, former)),
         beside=tuple((_beside_name(one.related), one.reason) for one in row.kept),
         date=_brief_row_day(row),
         path=row.artifact or "",
         file=row.file or "",
         signature=IN_SHORT[row.signature.verdict] if row.signature else "",
     )
-
-
-def _excluded(row: DecisionRow, by_uid: Mapping[str, DecisionRow]) -> Iterable[str]:
-    """What it was chosen over, and the values that it replaced."""
-    yield from (one.name for one in row.alternatives)
-    for replaced in list_superseded(row):
-        former = by_uid.get(replaced.uid)
-        if former is None:  # of another tool or clone, or erased
-            value = value_in(replaced.title)
-            if value and canonical(value) not in (canonical(own) for _, own in row.fields):
-                yield value
-            continue
-        yield from (value for name, value in former.fields if (name, value) not in row.fields)
 
 
 class _Valued(NamedTuple):
