@@ -48,7 +48,7 @@ class Draft(msgspec.Struct, frozen=True):
     actor_kind: str | None = None
 
 
-class Numbered(msgspec.Struct, frozen=True):
+class Numbered(msgspec.Struct, frozen=True, order=True):
     """The number of a record: one sequence in each folder of a project."""
 
     folder: str
