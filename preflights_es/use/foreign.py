@@ -232,7 +232,7 @@ def foreign_rows(
     Args:
         is_there: whether a file lies at a path of the project; as it lies here without it.
     """
-    ours = {*process.store.numbers(process.project).values(), *process.file_log.files}
+    numbered = {*process.store.numbers(process.project).values()}
     names = RecordNames(found.records)
     later, ambiguous = names.replaced_unsaid(), names.ambiguous()
     return {
@@ -241,7 +241,7 @@ def foreign_rows(
             could_mean=ambiguous.get(one.path, ()),
         )
         for place, one in enumerate(found.records)
-        if not _is_ours(process, ours, one)
+        if not _is_ours(process, numbered, one)
     }
 
 
@@ -266,9 +266,12 @@ def show_foreign_record(process: Process, named: RecordWithoutSession) -> Foreig
     )
 
 
-def _is_ours(process: Process, ours: set[str], one: RecordHeader) -> bool:
+def _is_ours(process: Process, numbered: set[str], one: RecordHeader) -> bool:
+    # The log has nearly all; session files are read last, each of them.
     return bool(one.session) and (
-        one.session in ours or process.store.head(one.session) is not None
+        one.session in numbered
+        or process.store.head(one.session) is not None
+        or one.session in process.file_log.files
     )
 
 

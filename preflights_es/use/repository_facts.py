@@ -7,8 +7,9 @@ from __future__ import annotations
 import contextlib
 import os
 from collections import Counter, deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,7 +21,7 @@ from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shor
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.settings.load import cached
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
-from preflights_es.use.foreign import read_foreign_records
+from preflights_es.use.foreign import ForeignRow, read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.repository_packages import is_list, is_lock, is_of_images, list_package_names
 from preflights_es.use.request import Request
@@ -71,11 +72,15 @@ class Facts(Result, frozen=True, tag_field="format", tag="facts/1"):
 
 def read_known_facts(request: Request) -> Facts:
     """What is known of the repository; nothing of it is recorded."""
-    return facts_of(request.process)
+    try:
+        rows = read_foreign_records(request.process).rows
+    except PreflightsError:
+        rows = ()  # a folder that cannot be read is told of where records are listed
+    return facts_of(request.process, rows)
 
 
-def facts_of(process: Process) -> Facts:
-    """The same, without a request."""
+def facts_of(process: Process, records: Iterable[ForeignRow]) -> Facts:
+    """The same, with records that are read already."""
     settings, sanitizer = process.settings, process.sanitizer
     found = repository(settings.root, cached("facts"), is_whole=settings.is_in_git)
     return Facts(
@@ -83,7 +88,7 @@ def facts_of(process: Process) -> Facts:
         languages=tuple(LanguageCount(name=name, files=files) for name, files in found.languages),
         ci=found.ci,
         technologies=tuple(_technologies(found, sanitizer)),
-        records=tuple(_titles(process)),
+        records=tuple(_titles(records, sanitizer)),
         not_read=tuple(NotRead(path=escaped_text(one.path), why=one.why) for one in found.unread),
     )
 
@@ -111,18 +116,13 @@ def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technolog
     yield from sorted(first.values(), key=lambda one: not one.product)
 
 
-def _titles(process: Process) -> Iterator[str]:
-    try:
-        rows = read_foreign_records(process, everything=False).rows
-    except PreflightsError:
-        return  # a folder that cannot be read is told of where records are listed
+def _titles(records: Iterable[ForeignRow], sanitizer: Sanitizer) -> Iterator[str]:
+    held = islice((row.title for row in records if row.is_held), RECORDS_MAX)
     # Looked at together: most have no secret, and each look has its price.
-    titles = [escaped_text(one_line(row.title)) for row in rows[:RECORDS_MAX]]
-    whole = _clean_fact_text("; ".join(titles), process.sanitizer)
+    titles = [escaped_text(one_line(title)) for title in held]
+    whole = _clean_fact_text("; ".join(titles), sanitizer)
     for title in titles:
-        yield shortened(
-            title if title in whole else _clean_fact_text(title, process.sanitizer), TITLE_MAX
-        )
+        yield shortened(title if title in whole else _clean_fact_text(title, sanitizer), TITLE_MAX)
 
 
 def _clean_fact_text(text: str, sanitizer: Sanitizer) -> str:

@@ -23,6 +23,7 @@ from preflights_es.features.recall.decision_comparison import value_named_at
 from preflights_es.features.recall.decision_search import (
     DecisionOrRecord,
     MemorySearch,
+    RecordRows,
     Subject,
     Titled,
     is_in_force,
@@ -54,8 +55,10 @@ LINE_MAX: Final = 200  # characters
 
 def find_known_decisions(
     request: Request,
+    records: RecordRows,
     intention: str,
     chosen: Heuristics,
+    *,
     scope: str = "",
     written: WrittenQuestion | None = None,
 ) -> tuple[KnownLine, ...]:
@@ -72,7 +75,8 @@ def find_known_decisions(
     found = find(written.question if written else intention, inlined=chosen.inlined)
     about = _intention_subject(intention, found, chosen, written)
     searches = [
-        MemorySearch(log, with_records=log is request.process) for log in logs_of_decisions(request)
+        MemorySearch(log, records if log is request.process else None)
+        for log in logs_of_decisions(request)
     ]
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
@@ -264,12 +268,12 @@ BYTES_MAX: Final = 8_000  # of what a session records
 ARCHITECTURE_MAX: Final = 2_000  # of these, of the README and the titles of records
 
 
-def context_of(process: Process) -> LLMContext | None:
+def context_of(process: Process, records: RecordRows) -> LLMContext | None:
     """What the repository says of itself; None where it says nothing.
 
     Source: seed 0, section 9 (`LLMContext`).
     """
-    found = facts_of(process)
+    found = facts_of(process, records.of.values())
     languages = ", ".join(
         f"{one.name} ({_file_count_phrase(one.files)})" for one in found.languages[:8]
     )

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.clarification.known_decisions import context_of
 from preflights_es.features.clarification.observed_questions import record_observed_question
+from preflights_es.features.recall.decision_search import RecordRows
 from preflights_es.kernel.errors import CallHeld, ErasedSession, Refused
 from preflights_es.kernel.text import caseless, one_line
 from preflights_es.surfaces.mcp_calls import ToolCall
@@ -90,7 +91,7 @@ async def _start_decision(call: ToolCall, given: Begun) -> Came:
 
 def _read_repository_facts(request: Request) -> tuple[str, ...]:
     """What the repository says of itself, as the session began with it: a line a product."""
-    found = context_of(request.process)
+    found = context_of(request.process, RecordRows(request.process))
     if found is None:
         return ()
     places: dict[str, list[str]] = {}

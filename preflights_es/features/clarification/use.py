@@ -86,22 +86,22 @@ def start_clarification(request: Request, new: NewSession) -> View:
     settings = request.process.settings
     tables = settings.of(WORKFLOW)
     listed = _find_named_task(request, new.task) if new.task else None
-    from preflights_es.features.clarification import (
-        known_decisions,  # an acceptance does without it
-    )
+    from preflights_es.features.clarification import known_decisions
+    from preflights_es.features.recall.decision_search import RecordRows  # an acceptance needs none
 
+    records = RecordRows(request.process)
     asked = asking(request, new.written, tables) if new.written else None
     setup = asked or request.setup(WORKFLOW, strict=new.strict)
     step = own.open(
         new,
         setup,
         tables,
-        context=known_decisions.context_of(request.process),
+        context=known_decisions.context_of(request.process, records),
         language=settings.language if settings.is_language_said else None,
         item=ItemRef(listed.item.number, listed.handle.source) if listed else None,
         title=listed.item.title if listed else "",
         told=lambda: known_decisions.find_known_decisions(
-            request, new.text, tables, new.scope, written=new.written
+            request, records, new.text, tables, scope=new.scope, written=new.written
         ),
         check=partial(_refuse_unfit_start, choosing, listed, new.keep_known),
     )

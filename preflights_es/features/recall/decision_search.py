@@ -50,7 +50,7 @@ from preflights_es.records.record_list import RecordIndex
 from preflights_es.store.sql_projections import SqlComparing
 from preflights_es.system.files import Unreadable
 from preflights_es.use.foreign import ForeignRow, with_words
-from preflights_es.use.process import Process
+from preflights_es.use.process import FileLog, Process
 from preflights_es.use.request import Request
 from preflights_es.words.decisions import DecidedPatch
 from preflights_es.words.language import (
@@ -159,17 +159,22 @@ class RecordRows:
                 }
 
 
+def records_beside(process: Process) -> RecordRows | None:
+    """The records that are looked through with a log; none with session files alone."""
+    return None if isinstance(process, FileLog) else RecordRows(process)
+
+
 class MemorySearch:
     """The memory of one log, and records beside it, as they are when the search begins."""
 
-    def __init__(self, process: Process, *, with_records: bool = True) -> None:
+    def __init__(self, process: Process, records: RecordRows | None) -> None:
         """Args:
-        with_records: whether records of other tools are looked through too.
+        records: of other tools, which are looked through too.
         """
         process.projector.caught_up()
         self.process = process
         self._log = SqlComparing(process.store)
-        self.records = RecordRows(process) if with_records else None
+        self.records = records
 
     def matches(
         self,
@@ -300,7 +305,7 @@ def rank_matching_decisions(
     found = [
         match
         for process in request.reading.logs
-        for match in MemorySearch(process, with_records=process is request.process).matches(
+        for match in MemorySearch(process, records_beside(process)).matches(
             words, enough, NEAR_MAX if is_task else MATCHES_MAX
         )
     ]

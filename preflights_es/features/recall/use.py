@@ -7,7 +7,11 @@ from operator import itemgetter
 
 from msgspec import UNSET
 
-from preflights_es.features.recall.decision_search import MemorySearch, read_session_patches
+from preflights_es.features.recall.decision_search import (
+    MemorySearch,
+    read_session_patches,
+    records_beside,
+)
 from preflights_es.features.recall.domain import WORKFLOW, rules
 from preflights_es.features.recall.domain.events import (
     LINE_MAX,
@@ -98,7 +102,7 @@ def _find_decisions_and_records(
     found: dict[str, FoundDecision] = {}
     records: tuple[FoundRecord, ...] = ()
     for process in request.reading.logs:
-        search = MemorySearch(process, with_records=process is request.process)
+        search = MemorySearch(process, records_beside(process))
         for match in search.matches(rules.search_words(state.queries or ()), enough):
             if search.records and (row := search.records.of.get(match.uid)):
                 records += (_build_found_record(row, match),)

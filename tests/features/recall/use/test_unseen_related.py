@@ -19,7 +19,7 @@ from preflights_es.features.clarification.known_decisions import (
     find_known_decisions,
     read_title_statement,
 )
-from preflights_es.features.recall.decision_search import Subject, Titled
+from preflights_es.features.recall.decision_search import RecordRows, Subject, Titled
 from tests.features.recall.unseen import FOLDER
 
 PROJECTS: Final[list[dict[str, Any]]] = json.loads((FOLDER / "related.json").read_text("utf-8"))
@@ -72,7 +72,9 @@ def test_records_of_another_tool_are_told_by_title_and_by_what_they_chose(tmp_pa
             request = log.request()
             tables = request.process.settings.of(WORKFLOW)
             for one in project["intentions"]:
-                lines = find_known_decisions(request, one["intention"], tables)
+                lines = find_known_decisions(
+                    request, RecordRows(request.process), one["intention"], tables
+                )
                 told = [paths[line.path] for line in lines]
                 every.append(Told(one["intention"], told, [titles[id_] for id_ in one["related"]]))
     judge(every, FOUND_IN_FILES)
