@@ -248,24 +248,25 @@ _ENDS_DE = rf"(?: f\u00fcr {_Y}(?: statt (?P<late>{_NAME}))?)?(?:,? weil (?P<z>.
 _FOR = rf"(?: f\u00fcr (?P<moved>{_SCOPE})(?: statt (?P<last>{_NAME}))?)?"
 _MOVED = r"(?: (?P<moved>[^,;:!?()\"]+?))?"
 
-ENGLISH: Final[tuple[Pattern[str], ...]] = tuple(
-    late_pattern(f"(?i:{form}{_ENDS_EN})")
-    for form in (
-        rf"(?:use|we (?:use|take|chose|decided on)) {_X}(?: instead of {_A})?",
-        rf"replace {_A} with {_B}",
-        rf"(?:move|migrate|switch){_MOVED} from {_A} to {_B}",
-        rf"(?P<first>{_NAME})(?: instead of {_A})?",
+ENGLISH: Final[tuple[tuple[str, Pattern[str]], ...]] = tuple(
+    (word, late_pattern(f"(?i:{form}{_ENDS_EN})"))
+    for word, form in (
+        ("", rf"(?:use|we (?:use|take|chose|decided on)) {_X}(?: instead of {_A})?"),
+        ("replace", rf"replace {_A} with {_B}"),
+        ("from", rf"(?:move|migrate|switch){_MOVED} from {_A} to {_B}"),
+        ("", rf"(?P<first>{_NAME})(?: instead of {_A})?"),
     )
 )
-GERMAN: Final[tuple[Pattern[str], ...]] = tuple(
-    late_pattern(f"(?i:{form}{_ENDS_DE})")
-    for form in (
-        rf"wir (?:nehmen|verwenden) {_X}(?: statt {_A})?",
-        rf"wir haben uns f\u00fcr {_X} entschieden",
-        rf"(?P<first>{_NAME})(?: statt {_A})?{_FOR} (?:verwenden|nehmen|einsetzen)",
-        rf"{_A} durch {_B} ersetzen",
-        rf"(?:(?P<moved>[^,;:!?()\"]+?) )?von {_A} auf {_B} (?:umziehen|umstellen)",
-        rf"(?P<first>{_NAME})(?: statt {_A})?",
+"""Forms, and a word that each needs: where it is missing, the form is not even compiled."""
+GERMAN: Final[tuple[tuple[str, Pattern[str]], ...]] = tuple(
+    (word, late_pattern(f"(?i:{form}{_ENDS_DE})"))
+    for word, form in (
+        ("wir", rf"wir (?:nehmen|verwenden) {_X}(?: statt {_A})?"),
+        ("wir", rf"wir haben uns f\u00fcr {_X} entschieden"),
+        ("en", rf"(?P<first>{_NAME})(?: statt {_A})?{_FOR} (?:verwenden|nehmen|einsetzen)"),
+        ("durch", rf"{_A} durch {_B} ersetzen"),
+        ("von", rf"(?:(?P<moved>[^,;:!?()\"]+?) )?von {_A} auf {_B} (?:umziehen|umstellen)"),
+        ("", rf"(?P<first>{_NAME})(?: statt {_A})?"),
     )
 )
 
@@ -284,10 +285,11 @@ def parse_stated_decision(
     line = " ".join(composed(text).split())
     if "?" in line:
         return None
+    low = line.casefold()
     for forms, is_german in ((ENGLISH, False), (GERMAN, True)):
-        for form in forms:
-            match = form.fullmatch(line)
-            is_bare = form is forms[-1]  # no verb
+        for word, form in forms:
+            match = form.fullmatch(line) if word in low else None
+            is_bare = form is forms[-1][1]  # no verb
             said = match and _read_matched_form(
                 match, name_of, names_any, is_german=is_german, is_bare=is_bare
             )

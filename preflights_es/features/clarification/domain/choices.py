@@ -98,14 +98,33 @@ def _pattern(form: str) -> Pattern[str]:
 
 @cache
 def _needed_words(form: str) -> tuple[frozenset[str], ...]:
-    """Lists of which a text that fits a form has a word: a form is long to compile, few fit."""
-    depth, found = 0, list[frozenset[str]]()
-    for at, sign in enumerate(form):
+    """Lists of which a text that fits a form has a word: a form is long to compile, few fit.
+
+    They are the lists, words and alternatives that stand outside of what may be left out.
+    """
+    depth, begun, found = 0, 0, list[frozenset[str]]()
+    for piece in _PIECE.finditer(form):
+        sign, is_optional = piece[0], form[piece.end() : piece.end() + 1] in ("?", "{", "*")
         depth += {"(": 1, ")": -1}.get(sign, 0)
-        name = _NAME.match(form, at) if not depth else None
-        if name and name[1] not in _NAMED and form[name.end() : name.end() + 1] not in ("?", "{"):
-            found.append(frozenset(word.replace("_", " ") for word in read_small_words(name[1])))
+        if sign == "(" and depth == 1:
+            begun = piece.end()
+        elif depth or is_optional:
+            continue
+        elif sign == ")" and (body := form[begun : piece.start()]).startswith(("?:", "?P<")):
+            words = [_BEGINS.match(one) for one in _GROUP.sub("", body, 1).split("|")]
+            found.append(frozenset(one[0] if one else "" for one in words))
+        elif name := _NAME.match(sign):
+            of = () if name[1] in _NAMED else read_small_words(name[1])
+            found.append(frozenset(word.replace("_", " ") for word in of) or _ANY)
+        elif sign.isalpha():
+            found.append(frozenset((sign,)))
     return tuple(found)
+
+
+_PIECE: Final = late_pattern(r"\\.|\[[^]]*\]|\{\w+\}|[()]|[a-z]{2,}(?![?*{])")
+_GROUP: Final = late_pattern(r"\?:|\?P<\w+>")
+_BEGINS: Final = late_pattern(r"[a-z]+(?![?*{a-z])")
+_ANY: Final = frozenset(("",))
 
 
 class ChoiceForm(NamedTuple):
