@@ -312,7 +312,7 @@ def test_of_two_calls_with_one_id_the_first_is_taken(empty: Project) -> None:
     assert sorted((one["about"], one["calls"]) for one in sessions(empty)) == [
         ("a", 1),
         ("c", 1),
-        ("d", 1),
+        ("f", 1),
     ]
     again = imported(empty)
     assert (again["present"], again["unread"]) == (3, 3)

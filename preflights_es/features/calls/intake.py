@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from hashlib import sha256
 from itertools import count
 from typing import Any, Final, NamedTuple
 
@@ -26,7 +24,6 @@ from preflights_es.features.calls.cleaning import (
 )
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import join_calls
-from preflights_es.features.calls.domain.dialects import ReadAnswer
 from preflights_es.features.calls.domain.events import (
     ABOUT_MAX,
     CALL_MAX,
@@ -62,8 +59,6 @@ SORTED: Final = 5_000  # calls that are put in order of time before they are tak
 SORTED_BYTES: Final = 64_000_000
 OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
-FORMS_MAX: Final = 50_000  # turns of which is known what they say
-ALIKE_MAX: Final = 50  # of them with the same turns
 ABOUT_READ: Final = 10_000  # characters of the first turn
 
 
@@ -137,53 +132,31 @@ class OpenConversation:
         return like, shared
 
 
-class _AnsweredCall(NamedTuple):
-    session_id: str
-    turns: list[Any]
-    answer: ReadAnswer
-
-
 class AnsweredCalls:
-    """The latest calls whose conversation has no name: by their turns, each with its answer."""
+    """The latest calls whose conversation has no name: by their turns and their answer."""
 
     def __init__(self) -> None:
-        self._by_turns: dict[bytes, list[_AnsweredCall]] = {}
+        self._session_of: dict[bytes, str] = {}
         self._forms: dict[bytes, bytes] = {}
-        """`digest_turn` of turns, by a digest of their bytes: conversations repeat their turns."""
+        """What is known of turns: conversations repeat theirs."""
 
     def add(self, call: SourceCall, session_id: str) -> None:
         """A call that a later one may go on from."""
-        turns = dialects.turns_of_request(call.request)
         dialect = dialects.recognize_dialect(call.path, call.request)
         answer = dialects.read_answer(dialect, call.content_type, call.answer)
-        key = self._digest_firsts(turns)[-1]
-        alike = self._by_turns.pop(key, [])
-        self._by_turns[key] = [*alike[-ALIKE_MAX + 1 :], _AnsweredCall(session_id, turns, answer)]
-        if len(self._by_turns) > ANSWERED_MAX:
-            del self._by_turns[next(iter(self._by_turns))]
+        turns = dialects.turns_of_request(call.request)
+        key = dialects.digest_answered(turns, answer, self._forms)
+        self._session_of.pop(key, None)
+        if key:
+            self._session_of[key] = session_id
+        if len(self._session_of) > ANSWERED_MAX:
+            del self._session_of[next(iter(self._session_of))]
 
     def find_earlier(self, call: SourceCall) -> str:
         """The session of the call that this one goes on from; empty where there is none."""
         turns = dialects.turns_of_request(call.request)
-        for key in reversed(self._digest_firsts(turns)[1:-1]):
-            for one in reversed(self._by_turns.get(key, [])):
-                if dialects.continues(turns, one.turns, one.answer):
-                    return str(one.session_id)
-        return ""
-
-    def _digest_firsts(self, turns: Sequence[Any]) -> list[bytes]:
-        """Of the first turns: of none, of one, and so on to all; each turn is read once."""
-        digest = sha256()
-        digests = [digest.digest()]
-        for turn in turns:
-            key = sha256(canonical_json(turn)).digest()
-            if (form := self._forms.get(key)) is None:
-                if len(self._forms) >= FORMS_MAX:
-                    self._forms.clear()
-                form = self._forms[key] = bytes.fromhex(dialects.digest_turn(turn))
-            digest.update(form)
-            digests.append(digest.digest())
-        return digests
+        keys = dialects.digest_beginnings(turns, self._forms)
+        return next((self._session_of[key] for key in keys if key in self._session_of), "")
 
 
 class _KnownCall(NamedTuple):
@@ -220,8 +193,6 @@ class Intake:
         """By session and id, calls of the log that come once more."""
         self._open: dict[str, OpenConversation] = {}
         """By session, the latest last."""
-        self._moved: dict[str, str] = {}
-        """Of a session that was begun here and is not recorded: where its calls are, or empty."""
         self._waiting = self._waiting_bytes = 0
         self._newest_id = ""
 
@@ -250,11 +221,12 @@ class Intake:
             number: which of its counts it is: one that is recorded is not recorded again.
         """
         input_id = self._cleaner.name("missed", f"{session}\0{number}")
-        if self._runner.store.session_of_input(input_id) is not None:
-            return
-        nothing = SourceCall(line=0, session=session, request={})
-        conversation = self._conversation_of(self._cleaner.clean(nothing, ""))
-        if conversation is not None:
+        nothing = self._cleaner.clean(SourceCall(line=0, session=session, request={}), "")
+        for _ in range(CONFLICTS_MAX):
+            if self._runner.store.session_of_input(input_id) is not None:
+                return
+            if (conversation := self._conversation_of(nothing)) is None:
+                return
             conversation.waiting.append(WaitingInput(missed, input_id))
             self._flush()
 
@@ -269,24 +241,34 @@ class Intake:
 
     def _take_one(self, source: SourceCall) -> None:
         input_id = self._cleaner.name_call(source)
-        found = self._runner.store.session_of_input(input_id)
-        if found is not None:
-            self._count_present(source, input_id, found)
-            if not source.session:
-                self._answered.add(source, found)
+        if self._is_present(source, input_id):
             return
         try:
             call = self._cleaner.clean(source, input_id)
         except Refused as error:
             self.counts.refused[one_line(str(error))] += 1
             return
+        self._bring(call)
+        if self._waiting >= TOGETHER or self._waiting_bytes >= TOGETHER_BYTES:
+            self._flush()
+
+    def _is_present(self, source: SourceCall, input_id: str) -> bool:
+        """Whether the log has a call with this id; it is counted then."""
+        found = self._runner.store.session_of_input(input_id)
+        if found is not None:
+            self._count_present(source, input_id, found)
+            if not source.session:
+                self._answered.add(source, found)
+        return found is not None
+
+    def _bring(self, call: CleanedCall) -> OpenConversation | None:
+        """The session in which the call waits; None where it was erased."""
         conversation = self._conversation_of(call)
         if conversation is None:
             self.counts.erased += 1
-            return
-        self._add_waiting(conversation, call)
-        if self._waiting >= TOGETHER or self._waiting_bytes >= TOGETHER_BYTES:
-            self._flush()
+        else:
+            self._add_waiting(conversation, call)
+        return conversation
 
     def _count_present(self, source: SourceCall, input_id: str, session_id: str) -> None:
         """A call whose id is in the log: as this call, or as another one."""
@@ -346,8 +328,9 @@ class Intake:
                 if found is None or found.has_room(call.size):
                     return found
         earlier = self._answered.find_earlier(call.source)
-        if session_id := self._moved.get(earlier, earlier):
-            found = self._opened(session_id)
+        # One that was begun here may not be recorded.
+        if earlier and (earlier in self._open or self._runner.store.head(earlier)):
+            found = self._opened(earlier)
             if found is None or found.has_room(call.size):
                 return found
         return self._begin(call, self._cleaner.name("opening", call.input_id))
@@ -458,19 +441,47 @@ class Intake:
     def _flush(self) -> None:
         """Record what waits in one transaction; one by one where that fails."""
         waiting = [one for one in self._open.values() if one.waiting]
-        self._waiting = self._waiting_bytes = 0
-        groups = [InputGroup(c.handle, tuple((w.new, w.id) for w in c.waiting)) for c in waiting]
         try:
-            after = self._runner.submit_groups(groups) if groups else ()
+            self._record(waiting)
         except (Conflict, DuplicateInput, UnwritableEvent):
             for one in waiting:
-                self._record_singly(one)
-        else:
-            for one, handle in zip(waiting, after, strict=True):
-                self._count_recorded(one, handle)
-                one.waiting.clear()
+                del self._open[one.handle.session_id]
+            for call in (inner.call for one in waiting for inner in one.waiting):
+                if call is not None:
+                    self._record_alone(call)
         for session_id in [*self._open][:-OPEN_MAX]:
             del self._open[session_id]
+
+    def _record(self, waiting: Sequence[OpenConversation]) -> None:
+        self._waiting = self._waiting_bytes = 0
+        groups = [InputGroup(c.handle, tuple((w.new, w.id) for w in c.waiting)) for c in waiting]
+        after = self._runner.submit_groups(groups) if groups else ()
+        for one, handle in zip(waiting, after, strict=True):
+            self._count_recorded(one, handle)
+            one.waiting.clear()
+
+    def _record_alone(self, call: CleanedCall) -> None:
+        """Another process takes in the same calls, two have one id, or one cannot be written.
+
+        What a call shares with those before it depends on what of them is recorded: it is brought
+        anew to its session, as that stands. A session is opened with a call or not at all.
+        """
+        for _ in range(CONFLICTS_MAX):
+            if self._is_present(call.source, call.input_id):
+                return
+            if (conversation := self._bring(call)) is None:
+                return
+            try:
+                self._record([conversation])
+            except (Conflict, DuplicateInput):
+                del self._open[conversation.handle.session_id]
+            except UnwritableEvent as error:
+                del self._open[conversation.handle.session_id]
+                self.counts.refused[one_line(str(error))] += 1
+                return
+            else:
+                return
+        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries failed")
 
     def _count_recorded(self, conversation: OpenConversation, handle: Handle) -> None:
         before, after = conversation.handle.session, handle.session
@@ -488,72 +499,6 @@ class Intake:
         for call in calls:
             self.counts.kinds.update(call.kinds)
         conversation.handle = handle
-
-    def _record_singly(self, conversation: OpenConversation) -> None:
-        """Another process takes in the same calls, two have one id, or one cannot be written."""
-        waiting, conversation.waiting = conversation.waiting, []
-        begun, opening = conversation.handle, None
-        self._open.pop(begun.session_id, None)
-        if begun.version == 0:
-            opening = waiting.pop(0)
-        for one in waiting:
-            if one.call is None:
-                self._record_other(begun, opening, one)
-                continue
-            tries = (self._is_settled(begun, opening, one.call) for _ in range(CONFLICTS_MAX))
-            if not any(tries):
-                raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries failed")
-        store = self._runner.store
-        if opening is not None and store.head(begun.session_id) is None:
-            ids = (opening.id, *(one.id for one in waiting))
-            self._moved[begun.session_id] = next(filter(None, map(store.session_of_input, ids)), "")
-
-    def _record_other(
-        self, begun: Handle, opening: WaitingInput | None, other: WaitingInput
-    ) -> None:
-        """An Input that holds no call, such as how many are missing."""
-        opened = begun.session_id
-        if opening is not None:
-            opened = self._runner.store.session_of_input(opening.id) or ""
-        first = [opening] if opening is not None and not opened else []
-        handle = self._runner.load(opened) if opened else begun
-        inputs = tuple((one.new, one.id) for one in (*first, other))
-        with suppress(DuplicateInput):
-            self._runner.submit_groups([InputGroup(handle, inputs)])
-
-    def _is_settled(self, begun: Handle, opening: WaitingInput | None, call: CleanedCall) -> bool:
-        """Whether it is known what became of a call; not, where the log has moved meanwhile.
-
-        What a call shares with those before it depends on what of them is recorded: it is built
-        anew, for the session as it stands. A session is opened with a call or not at all.
-        """
-        store = self._runner.store
-        if (known := store.session_of_input(call.input_id)) is not None:
-            self._count_present(call.source, call.input_id, known)
-            return True
-        opened = begun.session_id if opening is None else store.session_of_input(opening.id)
-        now = OpenConversation(begun) if opened is None else self._opened(opened)
-        if now is None:
-            self.counts.erased += 1
-            return True
-        if not now.has_room(call.size):  # another process has filled it
-            found = self._conversation_of(call)
-            assert found is not None, "a further session is new, or has room"
-            now = found
-        elif opened is None and opening is not None:
-            now.waiting.append(opening)
-        now.waiting.append(WaitingInput(self._build_input(now, call), call.input_id, call))
-        self._open.pop(now.handle.session_id, None)
-        try:
-            inputs = tuple((one.new, one.id) for one in now.waiting)
-            (handle,) = self._runner.submit_groups([InputGroup(now.handle, inputs)])
-        except (Conflict, DuplicateInput):
-            return False
-        except UnwritableEvent as error:
-            self.counts.refused[one_line(str(error))] += 1
-        else:
-            self._count_recorded(now, handle)
-        return True
 
 
 def _first_words(request: Any) -> str:

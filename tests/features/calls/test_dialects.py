@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -13,7 +14,8 @@ from preflights_es.features.calls.domain.dialects import (
     Dialect,
     ReadAnswer,
     answers_agree,
-    continues,
+    digest_answered,
+    digest_beginnings,
     join_request,
     read_answer,
     recognize_dialect,
@@ -353,6 +355,10 @@ def test_answers_agree_as_json_or_but_for_blanks(a: str, b: str, agree: bool) ->
     assert answers_agree(ReadAnswer(tools=(("t", a),)), ReadAnswer(tools=(("t", b),))) is agree
     assert not answers_agree(ReadAnswer(text=a), ReadAnswer(text=a, tools=(CALL,)))
     assert not answers_agree(ReadAnswer(tools=(("t", a),)), ReadAnswer(tools=(("u", a),)))
+
+
+def continues(turns: Sequence[Any], earlier: Sequence[Any], answer: ReadAnswer) -> bool:
+    return digest_answered(earlier, answer, {}) in digest_beginnings(turns, {})
 
 
 READ = ReadAnswer(text="Let me look 😀.", tools=(CALL,))

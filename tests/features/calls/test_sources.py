@@ -18,12 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.features.calls.domain.dialects import (
-    ReadAnswer,
-    continues,
-    read_answer,
-    recognize_dialect,
-)
+from preflights_es.features.calls.domain.dialects import ReadAnswer, read_answer, recognize_dialect
 from preflights_es.features.calls.source_calls import (
     SourceCall,
     SourceForm,
@@ -38,6 +33,7 @@ from preflights_es.features.calls.sources import (
 )
 from preflights_es.kernel.errors import Refused
 from tests.each import each
+from tests.features.calls.test_dialects import continues
 
 FILES = Path(__file__).parent / "sources"
 POINTERS = {"request": "/request", "response": "/response"}

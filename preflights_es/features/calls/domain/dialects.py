@@ -18,6 +18,7 @@ from preflights_es.kernel.text import one_line
 
 Dialect = Literal["openai-chat", "openai-responses", "anthropic", "other"]
 
+FORMS_MAX: Final = 50_000  # turns of which is known what they say
 WORDS: Final = "text/plain"
 """Content type of an answer that is the words of the model alone: it is never read as JSON."""
 
@@ -321,36 +322,52 @@ class _Gathered:
 # --- 4. Answers among turns ---
 
 
-def continues(
-    request_turns: Sequence[Any], earlier_turns: Sequence[Any], earlier_answer: ReadAnswer
-) -> bool:
-    """Whether a request goes on from an earlier call: all its turns *and its answer* stand first.
+def digest_answered(turns: Sequence[Any], answer: ReadAnswer, known: dict[bytes, bytes]) -> bytes:
+    """What a request begins with that goes on from a call: all its turns *and its answer*.
 
-    An answer without words and tool calls is continued by nothing: two customers who say hello are
-    two. Blanks, ids, cache marks and reasoning make no difference.
+    Empty for an answer without words and tool calls, which nothing goes on from: two customers who
+    say hello are two. Blanks, ids, cache marks and reasoning make no difference.
+
+    Args:
+        known: digests of turns by those of their bytes, which it adds to.
     """
-    count = len(earlier_turns)
-    words, tools = one_line(words_of_answer(earlier_answer)), list(earlier_answer.tools)
-    if not count or len(request_turns) <= count or not (words or tools):
-        return False
-    pairs = zip(request_turns[:count], earlier_turns, strict=True)
-    if any(new != old and _turn_form(new) != _turn_form(old) for new, old in pairs):
-        return False
+    words, tools = one_line(words_of_answer(answer)), list(answer.tools)
+    if not turns or not (words or tools):
+        return b""
+    return _digest_with_answer(_digest_firsts(turns, known)[-1], words, tools)
+
+
+def digest_beginnings(turns: Sequence[Any], known: dict[bytes, bytes]) -> Iterator[bytes]:
+    """`digest_answered` of the calls that a request may go on from, the longest first."""
+    firsts = _digest_firsts(turns, known)
     said, calls = "", list[tuple[str, str]]()
-    for turn in request_turns[count:]:
-        role, pieces = _pieces_of_turn(turn)
+    for at in range(len(turns) - 1, 0, -1):
+        role, pieces = _pieces_of_turn(turns[at])
         if role != "assistant":
-            return False
-        said += "".join(piece.words for piece in pieces if piece.kind in _SAID)
-        calls.extend((piece.name, piece.words) for piece in pieces if piece.kind == "call")
-        if one_line(said) == words and calls == tools:
-            return True
-    return False
+            said, calls = "", []
+            continue
+        said = "".join(piece.words for piece in pieces if piece.kind in _SAID) + said
+        calls = [(piece.name, piece.words) for piece in pieces if piece.kind == "call"] + calls
+        yield _digest_with_answer(firsts[at], one_line(said), calls)
 
 
-def digest_turn(turn: object) -> str:
-    """Equal for two turns that say the same, by role, words and what is no text."""
-    return sha256(json_text(_turn_form(turn)).encode("utf-8", "surrogatepass")).hexdigest()
+def _digest_with_answer(first: bytes, words: str, calls: list[tuple[str, str]]) -> bytes:
+    return sha256(first + canonical_json((words, calls))).digest()
+
+
+def _digest_firsts(turns: Sequence[Any], known: dict[bytes, bytes]) -> list[bytes]:
+    """Of the first turns: of none, of one, and so on to all."""
+    digest = sha256()
+    digests = [digest.digest()]
+    for turn in turns:
+        key = sha256(canonical_json(turn)).digest()
+        if key not in known:
+            if len(known) >= FORMS_MAX:
+                known.clear()
+            known[key] = sha256(canonical_json(_turn_form(turn))).digest()
+        digest.update(known[key])
+        digests.append(digest.digest())
+    return digests
 
 
 def words_of_turns(turns: Sequence[Any]) -> list[tuple[str, str]]:
