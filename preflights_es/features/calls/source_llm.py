@@ -22,7 +22,7 @@ from preflights_es.kernel.errors import Refused
 
 
 def read_llm_calls(path: str) -> Found:
-    """Of `logs.db`: rows of `turns` from 0.32 on, of `responses` before; opened for reading alone.
+    """Of `logs.db`, rows of `turns`, which llm has from 0.32 on; opened for reading alone.
 
     Raises:
         Refused: it is no database of llm, or damaged.
@@ -32,18 +32,8 @@ def read_llm_calls(path: str) -> Found:
         with closing(sqlite3.connect(uri, uri=True)) as base:
             base.row_factory = sqlite3.Row
             base.text_factory = partial(str, encoding="utf-8", errors="replace")
-            tables = {row["name"] for row in base.execute("SELECT name FROM sqlite_master")}
-            if not tables & {"turns", "responses"}:
-                raise Refused(f"{path!r} is no database of llm: it has no table turns")
-            known: set[str] = set()
-            if "turns" in tables:
-                for row in base.execute("SELECT rowid AS line, * FROM turns ORDER BY id"):
-                    known.add(row["id"])  # once, both tables were written
-                    yield _llm_turn(base, dict(row))
-            if "responses" in tables:
-                rows = base.execute("SELECT rowid AS line, * FROM responses ORDER BY id")
-                older = [dict(row) for row in rows if row["id"] not in known]
-                yield from _llm_responses(base, tables, older)
+            for row in base.execute("SELECT rowid AS line, * FROM turns ORDER BY id"):
+                yield _llm_turn(base, dict(row))
     except sqlite3.Error as error:
         raise Refused(f"{path!r} cannot be read as a database of llm: {error}") from error
 
@@ -56,27 +46,21 @@ def _llm_turn(base: sqlite3.Connection, row: dict[str, Any]) -> SourceCall | Unr
         " JOIN tools ON tools.id = tool_id WHERE turn_id = ? ORDER BY tools.id",
         (row["id"],),
     )
-    functions = [
-        {**tool, "parameters": read_structure(tool["parameters"])} for tool in map(dict, tools)
-    ]
-    called = {**row, "session": row["thread_id"], "functions": functions}
-    return _llm_call(called, asked, answered[0] if answered else None)
-
-
-def _llm_call(row: dict[str, Any], asked: list[Any], answer: Any) -> SourceCall | UnreadLine:
     parameters = dict(json_mapping(read_structure(row["options_json"])))
-    if row.get("functions"):
-        parameters["tools"] = [{"type": "function", "function": f} for f in row["functions"]]
+    if functions := [
+        {**tool, "parameters": read_structure(tool["parameters"])} for tool in map(dict, tools)
+    ]:
+        parameters["tools"] = [{"type": "function", "function": one} for one in functions]
     values = {
         "id": row["id"],
-        "session": row["session"],
+        "session": row["thread_id"],
         "time": row["datetime_utc"],
         "path": "/v1/chat/completions",
         "model": row["model"],
         "answered_by": row.get("resolved_model"),
         "parameters": parameters,
         "request": asked or None,
-        "response": answer,
+        "response": answered[0] if answered else None,
         "tokens_in": row.get("input_tokens"),
         "tokens_out": row.get("output_tokens"),
     }
@@ -125,24 +109,3 @@ def _llm_part(
         quoted = piece.get("literal") or (one_of(query, piece.get("fragment")) or ("",))[0]
         text = (text or "") + json_string(quoted)
     return {**held, "type": kind, "id": held.get("tool_call_id"), "content": text}
-
-
-def _llm_responses(base: sqlite3.Connection, tables: set[str], rows: list[dict[str, Any]]) -> Found:
-    """Each row holds its own prompt; what was said before stands in its conversation's rows."""
-    held_apart = {"prompt_attachments", "prompt_fragments", "system_fragments", "tool_calls"}
-    lacking: set[str] = set()  # rows, and from them on their conversations
-    for table in tables & {*held_apart, "tool_results"}:
-        lacking |= {row[0] for row in base.execute(f"SELECT response_id FROM {table}")}  # noqa: S608  of our list
-    said: dict[str, list[dict[str, Any]]] = {}
-    for row in rows:
-        session = row["session"] = row["conversation_id"]
-        if lacking & {row["id"], session}:
-            lacking.add(session)
-            why = "it, or a row before it, has attachments, fragments or tool calls"
-            yield UnreadLine(row["line"], why)
-            continue
-        turns, system = said.setdefault(session, []), {"role": "system", "content": row["system"]}
-        turns += [system] if row["system"] and system not in turns else []
-        turns.append({"role": "user", "content": row["prompt"]})
-        yield _llm_call(row, list(turns), row["response"])
-        turns.append({"role": "assistant", "content": row["response"]})

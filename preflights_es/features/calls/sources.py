@@ -110,17 +110,13 @@ class SourceFile:
     def _read_document(self) -> list[Any] | None:
         """The entries of a file that is one JSON value: an array, or an object on several lines."""
         line = self._line.strip()
-        if not (line.startswith(b"[") or (line.startswith(b"{") and line.endswith((b"{", b"[")))):
+        if not line.startswith((b"[", b"{")) or isinstance(_decoded_line(line)[0], dict):
             return None
-        data = self._line + self._read(DOCUMENT_MAX, is_line=False)
-        value, why = _decoded_line(data)
+        rest = self._read(DOCUMENT_MAX, is_line=False)
+        value, why = _decoded_line(self._line + rest)
         if why:
-            rest = data[len(self._line) :]
-            if not (_decoded_line(line)[1] and _decoded_line(rest.partition(b"\n")[0])[1]):
-                self._held = io.BytesIO(rest)
-                return None
-            self.broken = f"it begins one JSON value that is cut off, or above 64 MB: {why}"
-            return []
+            self._held = io.BytesIO(rest)
+            return None
         return json_items(value) or [value]
 
     def entries(self) -> Iterator[tuple[int, Any, str]]:

@@ -460,30 +460,7 @@ def _piece_of_part(part: object) -> _Piece:
             return _Piece("reasoning", "reasoning")
         case _:
             kept = {name: value for name, value in part.items() if name != "cache_control"}
-            return _Piece("other", _media_words(part), json_text(kept))
-
-
-def _media_words(part: dict[str, Any]) -> str:
-    """Such as `image/png, 12 KB`: of an image, a sound or a file, in any dialect."""
-    held = dict(part)
-    for value in part.values():
-        held.update(json_mapping(value))  # source, image_url, input_audio, file
-    kind = json_string(part.get("type")).removeprefix("input_").removesuffix("_url") or "part"
-    mime = json_string(held.get("media_type")) or json_string(held.get("mime_type"))
-    fields = ("data", "file_data", "url", "image_url", "uri", "content")
-    data = next((text for text in map(json_string, map(held.get, fields)) if text), "")
-    if data.startswith("data:"):
-        head, _, data = data.partition(",")
-        mime = head[5:].partition(";")[0]
-    elif "://" in data[:20]:
-        return f"{mime or kind} {one_line(data)}"
-    name = json_string(held.get("filename")) or json_string(held.get("file_id"))
-    size = _size_words(len(data) * 3 // 4) if data else ""  # of what base64 stands for
-    return ", ".join(one_line(text) for text in (mime or kind, name, size) if text)
-
-
-def _size_words(size: int) -> str:
-    return f"{size} bytes" if size < 1024 else f"{size / 1024:,.0f} KB"
+            return _Piece("other", json_string(part.get("type")) or "part", json_text(kept))
 
 
 # --- 5. JSON of any kind ---
