@@ -84,12 +84,8 @@ class SessionPairs(Protocol):
     changes: tuple[tuple[ChangeKind, str], ...]
     """Each change: its kind, and in words."""
 
-    def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:
-        """Add a session; or say why it is left out, in words that are the same for all of a kind.
-
-        Args:
-            head: the hash of its last event, in hexadecimal.
-        """
+    def take(self, session_id: str, events: Sequence[Event]) -> str:
+        """Add a session, or say why it is left out: in the same words for all of a kind."""
 
     def plan(self) -> PairsPlan:
         """What is asked of the sessions that were added.

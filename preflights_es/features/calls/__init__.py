@@ -10,7 +10,7 @@ FEATURE = Feature(
     offers={
         "erased": "kept_answers:erase_kept_answers",
         "kept_files": "kept_answers:list_answer_files",
-        "pairs": "recorded_calls:compare_calls",
+        "pairs": "pairs:CallPairs",
         "blind_run": "blind_pairs:BlindRun",
     },
     commands={

@@ -16,7 +16,7 @@ import msgspec
 from preflights_es.features.calls.cleaning import find_conversation
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.events import EXPECTED_MAX, CallJudged
-from preflights_es.features.calls.domain.state import CallsState, Judgement
+from preflights_es.features.calls.domain.state import CallsState
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Actor
 from preflights_es.kernel.json import canonical_json, decode_plain_json
@@ -121,8 +121,8 @@ def _build_inputs(
 ) -> Iterator[tuple[CallJudged, str]]:
     """The Inputs, each with an id; none for what the same actor said last of the same answer."""
     said = {
-        (one.by, one.call, one.digest): (one.is_right, one.expected, one.why)
-        for one in handle.session.state.judgements
+        (one.actor, one.call, one.digest): (one.is_right, one.expected, one.why)
+        for one in (kept.said for kept in handle.session.state.judgements)
     }
     for one in judgements:
         actor = _choose_judge(request, one.by)
@@ -229,16 +229,14 @@ class CallJudgements(msgspec.Struct, frozen=True):
 def collect_judgements(state: CallsState) -> dict[int, CallJudgements]:
     """What counts, by the number of the call."""
     found: dict[int, CallJudgements] = {}
-    latest: dict[tuple[int, str], Judgement] = {}
-    for one in state.judgements:
-        if not one.counts:
-            continue
+    latest: dict[tuple[int, str], CallJudged] = {}
+    for one in (kept.said for kept in state.judgements if kept.counts):
         now = found.get(one.call, CallJudgements())
         before = latest.get((one.call, one.digest))
         said = (one.is_right, one.expected)
         if (
             before is not None
-            and before.by != one.by
+            and before.actor != one.actor
             and (before.is_right, before.expected) != said
         ):
             now = msgspec.structs.replace(now, disputed=now.disputed + 1)

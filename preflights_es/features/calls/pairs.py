@@ -49,6 +49,7 @@ from preflights_es.features.calls.kept_answers import (
     keep_answers_of_run,
     newest_by_key,
 )
+from preflights_es.features.calls.recorded_calls import list_asked_calls
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
@@ -96,8 +97,8 @@ RECORDED: Final = (
 )
 REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
 
-ReadCalls = Callable[[str, str, Sequence[Event]], Iterable[AskedCall]]
-"""The calls of a session: takes its id, its head and its events."""
+ReadCalls = Callable[[str, Sequence[Event]], Iterable[AskedCall]]
+"""The calls of a session: takes its id and its events."""
 
 
 class CallToAsk(NamedTuple):
@@ -110,7 +111,9 @@ class CallToAsk(NamedTuple):
 class CallPairs:
     """The pairs of one run: see `words.pairs.SessionPairs`."""
 
-    def __init__(self, request: Request, asked: PairsAsked, read_calls: ReadCalls) -> None:
+    def __init__(
+        self, request: Request, asked: PairsAsked, read_calls: ReadCalls = list_asked_calls
+    ) -> None:
         """Raises:
         Refused: a file of the change, or the assertions, cannot be read.
         """
@@ -138,10 +141,10 @@ class CallPairs:
 
     # 1. What is asked --------------------------------------------------------------------------
 
-    def take(self, session_id: str, head: str, events: Sequence[Event]) -> str:
+    def take(self, session_id: str, events: Sequence[Event]) -> str:
         """See `SessionPairs`."""
         found, left_out = [], UNTOUCHED
-        for call in self._read_calls(session_id, head, events):
+        for call in self._read_calls(session_id, events):
             if why := _why_left_out(call):
                 self._left_out[why] += 1
                 left_out = why

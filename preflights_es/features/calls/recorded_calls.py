@@ -12,16 +12,9 @@ from preflights_es.features.calls.domain.calls import join_calls
 from preflights_es.features.calls.domain.dialects import json_text
 from preflights_es.features.calls.domain.state import CallsState
 from preflights_es.features.calls.judging import collect_judgements
-from preflights_es.features.calls.pairs import CallPairs
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.session import fold
 from preflights_es.use.request import Request
-from preflights_es.words.pairs import PairsAsked, SessionPairs
-
-
-def compare_calls(request: Request, asked: PairsAsked) -> SessionPairs:
-    """The port `pairs` of `calls`."""
-    return CallPairs(request, asked, list_asked_calls)
 
 
 def read_asked_calls(request: Request, session_id: str) -> list[AskedCall]:
@@ -35,10 +28,10 @@ def read_asked_calls(request: Request, session_id: str) -> list[AskedCall]:
     codec = process.runner.codec(WORKFLOW)
     stored = process.store.read(session_id)[: handle.version]
     events = [codec.decode(one) for one in stored if one.data is not None]
-    return [*list_asked_calls(session_id, handle.hash.hex(), events)]
+    return [*list_asked_calls(session_id, events)]
 
 
-def list_asked_calls(session_id: str, head: str, events: Sequence[Event]) -> Iterator[AskedCall]:
+def list_asked_calls(session_id: str, events: Sequence[Event]) -> Iterator[AskedCall]:
     """The calls of a session whose request is kept, with what people said of answers to them."""
     state: CallsState = fold(WORKFLOW.decider, events).state
     judged = collect_judgements(state)
@@ -52,17 +45,14 @@ def list_asked_calls(session_id: str, head: str, events: Sequence[Event]) -> Ite
             expected = value if isinstance(value, str) else json_text(value)
         yield AskedCall(
             session_id=session_id,
-            head=head,
             call=call.number,
             dialect=call.dialect,
             route=call.recorded.request.route,
-            path=call.recorded.request.path,
             model=call.kept.model,
             request=call.request,
             status=call.kept.status,
             content_type=call.recorded.answer.type,
             answer=call.recorded.answer.text,
-            at=call.recorded.at if call.made_at is None else call.made_at,
             expected=expected,
             judged=tuple(of_call.right.items()) if of_call else (),
             disputed=of_call.disputed if of_call else 0,

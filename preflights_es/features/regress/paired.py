@@ -88,7 +88,7 @@ class PairedRun:
         if read.workflow.name != self._workflow:
             return f"it is of another workflow than {self._workflow}"
         last = stored[-1]
-        return self.pairs.take(last.session_id, last.hash.hex(), read.events)
+        return self.pairs.take(last.session_id, read.events)
 
     def _case(self, made: Made, pair: SessionPair) -> Case:
         before, after = pair.unchanged, pair.changed

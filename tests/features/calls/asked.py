@@ -11,17 +11,14 @@ def asked_call(call: int = 1, **fields: Any) -> AskedCall:
     """A call of OpenAI's chat, answered with `refund`."""
     given: dict[str, Any] = {
         "session_id": "01a0c450-6c02-7000-8000-000000000001",
-        "head": "ab" * 32,
         "call": call,
         "dialect": "openai-chat",
         "route": "openai",
-        "path": "/v1/chat/completions",
         "model": "old",
         "request": {"model": "old", "messages": [{"role": "user", "content": f"Mail {call}"}]},
         "status": 200,
         "content_type": "text/plain",
         "answer": "refund",
-        "at": 1_790_000_000_000_000,
         "expected": None,
     }
     return AskedCall(**(given | fields))

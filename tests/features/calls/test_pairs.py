@@ -68,9 +68,9 @@ def taken(request: Request, asked: PairsAsked, *sessions: list[AskedCall]) -> Ca
         f"session {number}": [replace(call, session_id=f"session {number}") for call in calls]
         for number, calls in enumerate(sessions)
     }
-    pairs = CallPairs(request, asked, lambda session_id, _head, _events: named[session_id])
+    pairs = CallPairs(request, asked, lambda session_id, _events: named[session_id])
     for session_id in named:
-        pairs.take(session_id, "ab" * 32, ())
+        pairs.take(session_id, ())
     return pairs
 
 
@@ -241,11 +241,11 @@ def test_calls_that_cannot_be_asked_are_left_out_and_counted(request_: Request) 
         asked_call(4, request={"model": "old", "messages": deep}),
     ]
     pairs = CallPairs(request_, NEW, lambda *_: calls)
-    assert "nest too deep" in pairs.take("session 0", "ab" * 32, ())
+    assert "nest too deep" in pairs.take("session 0", ())
     assert pairs.plan().sessions == 0
     assert [note.partition(":")[0] for note in pairs.notes()[:4]] == ["1 call left out"] * 4
     (nameless,) = [one for one in calls if one.call == 3]
-    assert "--from-model" in CallPairs(request_, NEW, lambda *_: [nameless]).take("", "ab" * 32, ())
+    assert "--from-model" in CallPairs(request_, NEW, lambda *_: [nameless]).take("", ())
 
 
 @pytest.mark.slow("clocks")

@@ -36,14 +36,11 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """A recorded call."""
 
     session_id: str
-    head: str
-    """The hash of its session's last event, in hexadecimal."""
     call: int
     """Its number in the session, from 1."""
     dialect: Dialect
     route: str
     """By which provider it went, as its source calls it."""
-    path: str
     model: str
     request: dict[str, Any]
     """Whole, redacted, as recorded."""
@@ -51,8 +48,6 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     content_type: str
     answer: str
     """As recorded."""
-    at: int
-    """Microseconds since 1970 UTC."""
     expected: str | None
     """The answer that is known to be right: JSON or text; None where none is."""
     judged: tuple[tuple[str, bool], ...] = ()

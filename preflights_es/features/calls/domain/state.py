@@ -16,24 +16,17 @@ from preflights_es.features.calls.domain.events import (
     CallsOpened,
     MissingCallsCounted,
 )
-from preflights_es.kernel.events import Actor, Event, Input, Value
+from preflights_es.kernel.events import Event, Input, Value
 from preflights_es.words.questions import Reached
 from preflights_es.words.workflow import View
 
 # 1. The fold ---------------------------------------------------------------------------------
 
 
-class Judgement(Value, frozen=True, kw_only=True):
-    """What was said of one answer to a call."""
+class KeptJudgement(Value, frozen=True):
+    """What was said of one answer to a call, or of the call."""
 
-    call: int
-    answer: str
-    digest: str
-    is_right: bool | None
-    expected: str | None
-    why: str
-    by: Actor
-    at: int
+    said: CallJudged
     counts: bool
 
 
@@ -45,7 +38,7 @@ class CallsState(msgspec.Struct, frozen=True):
     size: int = 0
     """Bytes of all calls."""
     missed: int = 0
-    judgements: tuple[Judgement, ...] = ()
+    judgements: tuple[KeptJudgement, ...] = ()
     input: Input | None = None
     """The last Input; its Decisions say what of it counts."""
 
@@ -63,23 +56,9 @@ def evolve(state: CallsState, event: Event) -> CallsState:
         case MissingCallsCounted(count=count):
             return replace(state, missed=count)
         case CallJudgementKept(counts=counts) if isinstance(new, CallJudged):
-            return replace(state, judgements=(*state.judgements, _judgement_of(new, counts)))
+            return replace(state, judgements=(*state.judgements, KeptJudgement(new, counts)))
         case _:
             return state
-
-
-def _judgement_of(new: CallJudged, counts: bool) -> Judgement:
-    return Judgement(
-        call=new.call,
-        answer=new.answer,
-        digest=new.digest,
-        is_right=new.is_right,
-        expected=new.expected,
-        why=new.why,
-        by=new.actor,
-        at=new.at,
-        counts=counts,
-    )
 
 
 # 2. What is shown ----------------------------------------------------------------------------
@@ -126,7 +105,7 @@ def view(state: CallsState) -> CallsView:
         input_tokens=_add(one.input_tokens for one in state.calls),
         output_tokens=_add(one.output_tokens for one in state.calls),
         missed=state.missed,
-        judged=len({one.call for one in state.judgements if one.counts}),
+        judged=len({one.said.call for one in state.judgements if one.counts}),
     )
 
 
