@@ -59,6 +59,7 @@ SORTED: Final = 5_000  # calls that are put in order of time before they are tak
 SORTED_BYTES: Final = 64_000_000
 OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
+UNREAD_MAX: Final = 20  # lines that are named one by one
 ABOUT_READ: Final = 10_000  # characters of the first turn
 
 
@@ -68,8 +69,10 @@ class TakenCounts(msgspec.Struct):
     added: int = 0
     present: int = 0
     """They were in the log."""
-    unlike: list[UnreadLine] = msgspec.field(default_factory=list)
-    """Calls that were not taken, since the log has another one with their id."""
+    unread: int = 0
+    """Lines that hold no call that can be read, or another one than the log has with its id."""
+    unread_lines: list[UnreadLine] = []
+    """The first of them."""
     erased: int = 0
     """Their session was erased: they stay out."""
     new_sessions: int = 0
@@ -81,6 +84,12 @@ class TakenCounts(msgspec.Struct):
     """Of secrets that were taken out."""
     left_out: int = 0
     """Requests and answers that are too large to keep."""
+
+    def add_unread(self, line: UnreadLine) -> None:
+        """Count one more, and keep it where it is among the first."""
+        self.unread += 1
+        if len(self.unread_lines) < UNREAD_MAX:
+            self.unread_lines.append(line)
 
 
 # 1. The sessions that they belong to ---------------------------------------------------------
@@ -196,8 +205,10 @@ class Intake:
         self._waiting = self._waiting_bytes = 0
         self._newest_id = ""
 
-    def take(self, calls: Iterable[SourceCall], told: Callable[[int], object]) -> TakenCounts:
-        """Record all calls of a source; in order of time, as far as they can be held at once.
+    def take(
+        self, calls: Iterable[SourceCall | UnreadLine], told: Callable[[int], object]
+    ) -> TakenCounts:
+        """Record the calls of a source; in order of time, as far as they can be held at once.
 
         Args:
             told: takes how many characters of request and answer are done.
@@ -205,6 +216,9 @@ class Intake:
         held: list[tuple[SourceCall, int]] = []
         size = 0
         for call in calls:
+            if isinstance(call, UnreadLine):
+                self.counts.add_unread(call)
+                continue
             held.append((call, len(call.answer) + len(canonical_json(call.request))))
             size += held[-1][1]
             if len(held) >= SORTED or size >= SORTED_BYTES:
@@ -284,7 +298,7 @@ class Intake:
             self.counts.present += 1
             return
         named = self._cleaner.clean_label(source.id, NAME_MAX)
-        self.counts.unlike.append(
+        self.counts.add_unread(
             UnreadLine(source.line, f"the log has another call with its id {named!r}")
         )
 

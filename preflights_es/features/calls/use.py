@@ -18,7 +18,7 @@ from preflights_es.features.calls.domain.calls import (
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake
-from preflights_es.features.calls.source_calls import SourceCall, SourceForm, UnreadLine
+from preflights_es.features.calls.source_calls import SourceForm, UnreadLine
 from preflights_es.features.calls.sources import SourceFile, read_source_calls, recognize_source
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
@@ -34,18 +34,10 @@ from preflights_es.use.usage import price
 from preflights_es.words.workflow import Cost, SpokenCall
 
 NO_POINTERS: Final[Mapping[str, str]] = MappingProxyType({})
-UNREAD_MAX: Final = 20  # lines that are named one by one
 LISTED: Final = 20  # sessions of a list that is not whole
 DAY: Final = 24 * 3_600 * 1_000_000  # microseconds
 
 # 1. Taking in --------------------------------------------------------------------------------
-
-
-class UnreadSourceLine(Result, frozen=True):
-    """A line of a source whose call was not taken."""
-
-    line: int
-    why: str
 
 
 class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1"):
@@ -63,7 +55,7 @@ class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1
     new_sessions: int
     unread: int
     """Lines that hold no call that can be read, or another one than the log has with its id."""
-    unread_lines: tuple[UnreadSourceLine, ...]
+    unread_lines: tuple[UnreadLine, ...]
     """The first of them."""
     refused: dict[str, int]
     """Calls that could not be recorded, by the reason."""
@@ -109,12 +101,9 @@ def import_calls(
             form, pointers = guess.form, guess.pointers
             tell(f"{files[0]}: {guess.sentence}")
         is_first = keep_calls_private(request)
-        unread = _UnreadLines()
         intake = Intake(request, ", ".join(files), form)
         with drawn(sum(source.size for source in sources)) as update:
-            found_calls = unread.leave_out(read_source_calls(sources, form, pointers))
-            counts = intake.take(found_calls, update)
-    unread.add(*counts.unlike)
+            counts = intake.take(read_source_calls(sources, form, pointers), update)
     if is_first and counts.added:
         notice_where_calls_lie(request)
     return ImportedCalls(
@@ -125,32 +114,12 @@ def import_calls(
         erased=counts.erased,
         sessions=len(counts.sessions),
         new_sessions=counts.new_sessions,
-        unread=unread.count,
-        unread_lines=tuple(UnreadSourceLine(line=one.line, why=one.why) for one in unread.first),
+        unread=counts.unread,
+        unread_lines=tuple(counts.unread_lines),
         refused=dict(counts.refused),
         redacted=dict(sorted(counts.kinds.items())),
         left_out=counts.left_out,
     )
-
-
-class _UnreadLines:
-    """Counts what is no call, and keeps the first."""
-
-    def __init__(self) -> None:
-        self.count = 0
-        self.first: list[UnreadLine] = []
-
-    def leave_out(self, found: Iterable[SourceCall | UnreadLine]) -> Iterator[SourceCall]:
-        """The calls alone."""
-        for one in found:
-            if isinstance(one, SourceCall):
-                yield one
-                continue
-            self.add(one)
-
-    def add(self, *lines: UnreadLine) -> None:
-        self.count += len(lines)
-        self.first += lines[: UNREAD_MAX - len(self.first)]
 
 
 def keep_calls_private(request: Request) -> bool:
@@ -358,11 +327,10 @@ def _build_shown_call(call: WholeCall, spoken: SpokenCall) -> ShownCall:
 def find_calls_of_user(request: Request, user: str) -> list[str]:
     """The sessions of a user of the program, by the id that the source had for them."""
     hashed = name_user(request.process.log_id(), user)
-    return [
-        head.session_id
-        for head, first in _first_inputs(request)
-        if isinstance(first, CallsOpened) and first.user == hashed
-    ]
+    codec, store = request.process.runner.codec(WORKFLOW), request.process.store
+    firsts = ((head.session_id, store.read(head.session_id)[0]) for head in _heads(request))
+    opened = ((id_, codec.decode(first)) for id_, first in firsts if first.data is not None)
+    return [id_ for id_, one in opened if isinstance(one, CallsOpened) and one.user == hashed]
 
 
 def find_calls_older_than(request: Request, days: int) -> list[str]:
@@ -373,14 +341,6 @@ def find_calls_older_than(request: Request, days: int) -> list[str]:
         for head in _heads(request)
         if (last := _last_made_at(request, head)) is not None and last < before
     ]
-
-
-def _first_inputs(request: Request) -> Iterator[tuple[Head, Event]]:
-    codec = request.process.runner.codec(WORKFLOW)
-    for head in _heads(request):
-        first = request.process.store.read(head.session_id)[0]
-        if first.data is not None:
-            yield head, codec.decode(first)
 
 
 def _last_made_at(request: Request, head: Head) -> int | None:
