@@ -84,15 +84,16 @@ def test_conversations_that_the_source_names_are_sessions(empty: Project) -> Non
 
 
 def test_the_id_of_a_user_is_kept_as_a_hash_wherever_it_stands(empty: Project) -> None:
-    named = [call("a"), call("b")]
+    named = [call("a"), call("b"), call("c", session="s"), call("d", session="s")]
     named[0]["request"]["user"] = named[0]["response"]["user"] = "kim-4711"
     named[1]["request"]["metadata"] = named[1]["response"]["metadata"] = {"user_id": "lee-4711"}
+    named[3]["request"]["user"] = "ann-4711"
     write(empty, *named)
     imported(empty)
-    assert imported(empty)["present"] == 2
+    assert imported(empty)["present"] == 4
     log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
     assert b"4711" not in log
-    for id_ in ("kim-4711", "lee-4711"):
+    for id_ in ("kim-4711", "lee-4711", "ann-4711"):
         erased = empty.call("calls", "erase", "--user", id_, "--yes", "--json").json
         assert len(erased["sessions"]) == 1
 

@@ -325,12 +325,13 @@ def _build_shown_call(call: WholeCall, spoken: SpokenCall) -> ShownCall:
 
 
 def find_calls_of_user(request: Request, user: str) -> list[str]:
-    """The sessions of a user of the program, by the id that the source had for them."""
-    hashed = name_user(request.process.log_id(), user)
-    codec, store = request.process.runner.codec(WORKFLOW), request.process.store
-    firsts = ((head.session_id, store.read(head.session_id)[0]) for head in _heads(request))
-    opened = ((id_, codec.decode(first)) for id_, first in firsts if first.data is not None)
-    return [id_ for id_, one in opened if isinstance(one, CallsOpened) and one.user == hashed]
+    """The sessions in which a user of the program is named, by the id that the source had."""
+    hashed, store = name_user(request.process.log_id(), user).encode(), request.process.store
+    return [
+        head.session_id
+        for head in _heads(request)
+        if any(one.data and hashed in one.data for one in store.read(head.session_id))
+    ]
 
 
 def find_calls_older_than(request: Request, days: int) -> list[str]:
