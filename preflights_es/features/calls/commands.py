@@ -237,24 +237,19 @@ def say_spoken_words(voice: Voice, who: str, words: str) -> None:
 # 3. Erasing ----------------------------------------------------------------------------------
 
 
-class _Days(click.ParamType[int]):
-    """A number of days such as `30d`."""
-
-    name = "DAYS"
-
-    def convert(
-        self, value: object, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int:
-        text = str(value).strip().removesuffix("d")
-        if not (text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX):
-            self.fail(f"{value!r} is no number of days: expected such as 30d", param, ctx)
-        return int(text)
+def _read_days(_: click.Context, __: click.Parameter, value: str | None) -> int | None:
+    text = (value or "0").removesuffix("d")
+    if not (text.isascii() and text.isdigit() and len(text) <= DIGITS_MAX):
+        raise click.BadParameter(f"{value!r} is no number of days: expected such as 30d")
+    return None if value is None else int(text)
 
 
 @click.command()
 @click.argument("session", nargs=-1)
 @text_option("--user", metavar="ID", help="All sessions of a user, by the id of the source.")
-@click.option("--older-than", "days", type=_Days(), metavar="30d", help="By the last call's time.")
+@click.option(
+    "--older-than", "days", callback=_read_days, metavar="30d", help="By the last call's time."
+)
 @click.option("--reason", default="", metavar="TEXT", help="Reason; it is recorded, and stays.")
 @click.option("--yes", is_flag=True, help="Do not ask; needed without a terminal.")
 @writing_command

@@ -14,8 +14,8 @@ from preflights_es.features.calls.domain.dialects import (
     json_mapping,
     json_string,
     json_text,
-    parse_json_text,
-    split_pointer,
+    read_structure,
+    value_at_pointer,
 )
 from preflights_es.features.calls.domain.events import LeftOut
 from preflights_es.kernel.errors import Refused
@@ -140,29 +140,11 @@ def find_value_places(pointers: Mapping[str, str], form: SourceForm) -> Places:
 def read_values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, pointers in places.items():
-        found = (_value_at(record, pointer) for pointer in pointers)
-        empty: tuple[Any, ...] = (None, {}, []) if name == "response" else (None, {}, [], "")
+        found = (value_at_pointer(record, pointer) for pointer in pointers)
+        said_nothing = () if name == "response" else ("",)
+        empty: tuple[Any, ...] = (ABSENT, None, {}, [], *said_nothing)
         values[name] = next((value for value in found if value not in empty), None)
     return values
-
-
-def _value_at(value: Any, pointer: str) -> Any:
-    """None where nothing stands; JSON that is held as a text is entered, too."""
-    for step in split_pointer(pointer):
-        value = read_structure(value)
-        if isinstance(value, list) and step.isdecimal() and len(step) < 10:
-            value = dict(enumerate(value)).get(int(step))
-        else:
-            value = json_mapping(value).get(step)
-    return value
-
-
-def read_structure(value: object) -> Any:
-    """JSON that is held as a text; any other value as it is."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
-        held = parse_json_text(value)
-        return value if held is ABSENT else held
-    return value
 
 
 def build_source_call(

@@ -9,13 +9,17 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from preflights_es.features.calls.domain.dialects import json_items, json_mapping, json_string
+from preflights_es.features.calls.domain.dialects import (
+    json_items,
+    json_mapping,
+    json_string,
+    read_structure,
+)
 from preflights_es.features.calls.source_calls import (
     Found,
     SourceCall,
     UnreadLine,
     build_source_call,
-    read_structure,
 )
 from preflights_es.features.calls.source_otel import read_chat_turns
 from preflights_es.kernel.errors import Refused

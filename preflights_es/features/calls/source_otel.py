@@ -10,14 +10,9 @@ from preflights_es.features.calls.domain.dialects import (
     json_string,
     json_text,
     parse_json_text,
-)
-from preflights_es.features.calls.source_calls import (
-    Found,
-    Places,
-    UnreadLine,
-    build_source_call,
     read_structure,
 )
+from preflights_es.features.calls.source_calls import Found, Places, UnreadLine, build_source_call
 
 _OTEL_OPERATIONS: Final = (
     "chat",

@@ -18,15 +18,15 @@ from preflights_es.features.calls.domain.dialects import (
     Dialect,
     ReadAnswer,
     answers_agree,
+    canonical_answer,
     ordered_json,
     parse_json_text,
     read_json_or_text,
-    split_pointer,
+    value_at_pointer,
     words_of_answer,
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT
-from preflights_es.kernel.text import one_line
 
 ASSERTIONS: Final = "regress/assertions.toml"
 """Below the project's root."""
@@ -63,23 +63,7 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
 
 def digest_answer(answer: ReadAnswer) -> str:
     """SHA-256 of what counts in an answer: equal for two that agree."""
-    said = [_canonical_answer_text(words_of_answer(answer))]
-    said += [part for name, given in answer.tools for part in (name, _canonical_answer_text(given))]
-    return sha256(ordered_json(said).encode()).hexdigest()
-
-
-def _canonical_answer_text(text: str) -> str:
-    value = parse_json_text(text)
-    return one_line(text) if value is ABSENT else ordered_json(_whole_numbers(value))
-
-
-def _whole_numbers(value: Any) -> Any:
-    """14.0 as 14: they are equal."""
-    if isinstance(value, dict):
-        return {name: _whole_numbers(one) for name, one in value.items()}
-    if isinstance(value, list):
-        return [_whole_numbers(one) for one in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+    return sha256(ordered_json(canonical_answer(answer)).encode()).hexdigest()
 
 
 def value_of_answer(answer: ReadAnswer) -> Any:
@@ -115,7 +99,7 @@ class AnswerAssertion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     def holds(self, answer: ReadAnswer) -> bool:
         """Whether it is so; what is compared and not there is not."""
-        found = _at_pointer(value_of_answer(answer), self.pointer)
+        found = value_at_pointer(value_of_answer(answer), self.pointer)
         number = found if isinstance(found, (int, float)) and not isinstance(found, bool) else None
         text = found if isinstance(found, str) else "" if found is ABSENT else ordered_json(found)
         if self.contains is not UNSET and not self.pointer:
@@ -162,17 +146,6 @@ _COMPARISONS: Final = ("equals", "one_of", "less", "more", "contains", "tokens_a
 def _is_same(found: Any, wanted: Any) -> bool:
     sides = (ReadAnswer(text=ordered_json(one)) for one in (found, wanted) if one is not ABSENT)
     return found is not ABSENT and answers_agree(*sides)
-
-
-def _at_pointer(value: Any, pointer: str) -> Any:
-    for name in split_pointer(pointer):
-        if isinstance(value, dict):
-            value = value.get(name, ABSENT)
-        elif isinstance(value, list) and name.isdecimal() and int(name) < len(value):
-            value = value[int(name)]
-        else:
-            return ABSENT
-    return value
 
 
 # 2. Right, wrong, unknown ----------------------------------------------------------------------

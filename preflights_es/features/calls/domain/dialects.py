@@ -147,33 +147,32 @@ def answers_agree(a: ReadAnswer, b: ReadAnswer) -> bool:
 
     An error of the provider is no answer, and agrees with nothing.
     """
-    if a.error or b.error or len(a.tools) != len(b.tools):
-        return False
-    calls = zip(a.tools, b.tools, strict=True)
-    return _texts_agree(words_of_answer(a), words_of_answer(b)) and all(
-        name == other and _texts_agree(arguments, others)
-        for (name, arguments), (other, others) in calls
-    )
+    return not (a.error or b.error) and canonical_answer(a) == canonical_answer(b)
+
+
+def canonical_answer(answer: ReadAnswer) -> list[str]:
+    """What counts in an answer: equal for two that agree."""
+    said = [_canonical_text(words_of_answer(answer))]
+    return said + [part for name, given in answer.tools for part in (name, _canonical_text(given))]
+
+
+def _canonical_text(text: str) -> str:
+    value = parse_json_text(text)
+    return one_line(text) if value is ABSENT else ordered_json(_whole_numbers(value))
+
+
+def _whole_numbers(value: Any) -> Any:
+    """14.0 as 14: they are equal."""
+    if isinstance(value, dict):
+        return {name: _whole_numbers(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_whole_numbers(one) for one in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def words_of_answer(answer: ReadAnswer) -> str:
     """What the model said, a refusal too."""
     return answer.text or answer.refusal
-
-
-def _texts_agree(a: str, b: str) -> bool:
-    left, right = parse_json_text(a), parse_json_text(b)
-    if left is ABSENT or right is ABSENT:
-        return one_line(a) == one_line(b)
-    return _same_json(left, right)
-
-
-def _same_json(a: Any, b: Any) -> bool:
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_same_json(a[key], b[key]) for key in a)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_same_json, a, b))
-    return bool(a == b) and isinstance(a, bool) == isinstance(b, bool)  # True == 1 in Python
 
 
 def _streamed_parts(answer: str) -> Iterator[Any]:
@@ -511,6 +510,25 @@ def read_json_or_text(text: str) -> Any:
 def split_pointer(pointer: str) -> list[str]:
     """The steps of a JSON Pointer (RFC 6901)."""
     return [step.replace("~1", "/").replace("~0", "~") for step in pointer.split("/")[1:]]
+
+
+def value_at_pointer(value: Any, pointer: str) -> Any:
+    """What stands there, `ABSENT` where nothing does; JSON that is held as a text is entered."""
+    for step in split_pointer(pointer):
+        value = read_structure(value)
+        if isinstance(value, list) and step.isdecimal() and len(step) < 10:
+            value = dict(enumerate(value))
+            value = value.get(int(step), ABSENT)
+        else:
+            value = json_mapping(value).get(step, ABSENT)
+    return value
+
+
+def read_structure(value: object) -> Any:
+    """JSON that is held as a text; any other value as it is."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("[", "{"):
+        return read_json_or_text(value)
+    return value
 
 
 def whole_text(text: str) -> str:
