@@ -244,7 +244,7 @@ def test_a_killed_writer_is_started_anew_and_nothing_is_lost(empty: Project, api
 
 
 def test_a_writer_ends_at_what_it_cannot_read(empty: Project) -> None:
-    begun = RunBegun("run", "app", str(empty.log), "p", Actor("script"), 256)
+    begun = RunBegun("run", "app", str(empty.log), "p", Actor("script"))
     writer = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
     sent = write_frame(begun) + (1).to_bytes(LENGTH, "big") + b"x"
     found = empty.run(program=writer, stdin=sent)

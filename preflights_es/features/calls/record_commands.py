@@ -16,7 +16,7 @@ from preflights_es.features.calls.playing import read_recorded_calls, replay_run
 from preflights_es.features.calls.recording import Route, find_routes, record_run
 from preflights_es.features.calls.serving import require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
-from preflights_es.features.calls.writer import TOGETHER_MAX, RunBegun
+from preflights_es.features.calls.writer import RunBegun
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import count_in_words, one_line, shortened
 from preflights_es.redaction.masking import redact_hidden
@@ -116,7 +116,6 @@ def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
         database=url.name if isinstance(url, SqliteFile) else process.settings.database,
         project=process.project,
         actor=app.actor,
-        together=TOGETHER_MAX,
     )
 
 

@@ -33,8 +33,8 @@ from preflights_es.features.calls.serving import (
 from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
-    TOGETHER_MAX,
     Exchange,
+    Held,
     MissedExchanges,
     Recorded,
     RunBegun,
@@ -55,8 +55,9 @@ from preflights_es.use.results import Result
 FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
 RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
-SENT_S: Final = 0.02  # seconds in which calls are gathered on their way to the writer
-SENT_MAX: Final = 64  # of them at once
+GATHERED_S: Final = 0.25  # seconds in which calls are gathered for one transaction
+TOGETHER_MAX: Final = 256  # calls of one transaction
+TOGETHER_BYTES: Final = 4_000_000  # of such a transaction, but for its last call
 _WRITER: Final = "preflights_es.features.calls.writer"
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
@@ -150,10 +151,10 @@ def build_environment(
 # 2. To the writer ----------------------------------------------------------------------------
 
 
-class _HeldFrame(NamedTuple):
+class _HeldCall(NamedTuple):
     data: bytes
     at: int | None
-    """When the call was made; None where the frame holds none."""
+    """When it was made; None where it is no call."""
 
 
 class Handover:
@@ -161,12 +162,13 @@ class Handover:
 
     def __init__(self, begun: RunBegun) -> None:
         self._begun = begun
-        self._held = deque[_HeldFrame]()
-        """The last has the number `_number`; there is no gap."""
-        self._size = self._number = 0
+        self._held = deque[_HeldCall]()
+        self._done = 0
+        """The number of the last that is recorded, or given up; those held go on from there."""
+        self._size = 0
         self._missing: MissedExchanges | None = None
         self._is_closing = self._has_given_up = False
-        self._more = asyncio.Event()
+        self._more, self._now = asyncio.Event(), asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.missed = 0
         self.session_id = self.trouble = ""
@@ -178,7 +180,7 @@ class Handover:
             self._miss(exchange.at, "there was no room in memory")
             return
         self._put_missing()
-        self._hold(msgspec.structs.replace(exchange, number=self._number + 1), exchange.at)
+        self._hold(exchange, exchange.at)
 
     def heed_interrupt(self) -> None:
         """Let Ctrl-C end the wait for the log, from here on: what is missing is told."""
@@ -190,20 +192,22 @@ class Handover:
         self._put_missing()
         self._is_closing = True
         self._more.set()
+        self._now.set()
         before = -1
         while not self._task.done() and len(self._held) != before:
             before = len(self._held)
             await asyncio.wait([self._task], timeout=END_WAIT_S)
         self._task.cancel()
         await asyncio.wait([self._task])
-        self.missed += sum(frame.at is not None for frame in self._held)
+        self.missed += sum(one.at is not None for one in self._held)
 
-    def _hold(self, frame: Exchange | MissedExchanges, at: int | None) -> None:
-        held = _HeldFrame(write_frame(frame), at)
+    def _hold(self, new: Held, at: int | None) -> None:
+        held = _HeldCall(msgspec.msgpack.encode(new), at)
         self._held.append(held)
-        self._number = frame.number
         self._size += len(held.data)
         self._more.set()
+        if self._size > TOGETHER_BYTES:
+            self._now.set()
 
     def _miss(self, at: int, why: str) -> None:
         self.missed += 1
@@ -218,7 +222,7 @@ class Handover:
     def _put_missing(self) -> None:
         missing, self._missing = self._missing, None
         if missing is not None:
-            self._hold(msgspec.structs.replace(missing, number=self._number + 1), None)
+            self._hold(missing, None)
 
     async def _keep_writing(self) -> None:
         failures = 0
@@ -267,35 +271,46 @@ class Handover:
         return has_recorded
 
     async def _send(self, to: asyncio.StreamWriter, together: int) -> None:
-        number = self._number - len(self._held) + 1
+        """Hand the writer what is held, in handfuls: while calls are made, they go first."""
+        sent = self._done
         with suppress(ConnectionError):  # it ended
-            to.write(write_frame(msgspec.structs.replace(self._begun, together=together)))
+            to.write(write_frame(self._begun))
             while True:
-                if number <= self._number:
-                    begin = number - self._number + len(self._held) - 1
-                    frames = [*islice(self._held, begin, begin + SENT_MAX)]
-                    to.write(b"".join(frame.data for frame in frames))
+                if handful := self._handful(sent - self._done, together):
+                    to.write(write_frame((sent + 1, handful)))
                     await to.drain()
-                    number += len(frames)
+                    sent += len(handful)
                 elif self._is_closing:
                     to.close()
                     return
                 else:
                     self._more.clear()
+                    self._now.clear()
                     await self._more.wait()
-                    await asyncio.sleep(SENT_S)  # one by one, they wake two processes each time
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(self._now.wait(), GATHERED_S)
+
+    def _handful(self, begin: int, together: int) -> list[msgspec.Raw]:
+        handful, size = list[msgspec.Raw](), 0
+        for held in islice(self._held, begin, begin + together):
+            handful.append(msgspec.Raw(held.data))
+            size += len(held.data)
+            if size >= TOGETHER_BYTES:
+                break
+        return handful
 
     def _take_word(self, said: Recorded) -> None:
         self.trouble = said.trouble
         self.missed += said.refused
         self.session_id = self.session_id or said.session_id
-        while self._number - len(self._held) < said.upto:
+        while self._done < said.upto:
             self._forget_first()
 
-    def _forget_first(self) -> _HeldFrame:
-        frame = self._held.popleft()
-        self._size -= len(frame.data)
-        return frame
+    def _forget_first(self) -> _HeldCall:
+        held = self._held.popleft()
+        self._done += 1
+        self._size -= len(held.data)
+        return held
 
 
 # 3. The proxy --------------------------------------------------------------------------------
@@ -451,7 +466,6 @@ class _RecordingProxy:
                 cut_off(request)
         finally:
             exchange = Exchange(
-                number=0,
                 at=at,
                 route=name,
                 method=request.method,

@@ -1,8 +1,9 @@
 """The writer of a run: a process of its own that frees calls of secrets and records them.
 
 What the proxy hands over comes by standard input, in frames: four bytes of length, then
-MessagePack. What is recorded is said on standard output, a line of JSON each time. Within the
-proxy all of this would make the program wait.
+MessagePack; the first holds the run, each other one a handful of calls, which is one transaction.
+What is recorded is said on standard output, a line of JSON each time. Within the proxy all of this
+would make the program wait.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from collections.abc import Sequence
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
-from queue import Empty, Queue
-from threading import Thread
 from typing import Any, BinaryIO, Final
 
 import msgspec
@@ -34,8 +33,6 @@ from preflights_es.use import bootstrap
 from preflights_es.use.request import Request
 
 HELD_MAX: Final = 64_000_000  # bytes of calls that are not recorded yet, in the proxy
-GATHERED_S: Final = 0.05  # seconds in which calls are gathered for one transaction
-TOGETHER_MAX: Final = 256  # calls of one transaction
 PAUSES_S: Final = (0.1, 2.0)  # seconds between two tries to record: the first, the longest
 LENGTH: Final = 4  # bytes in front of a frame
 NICE: Final = 10  # of its process: the program and the proxy come first
@@ -53,14 +50,11 @@ class RunBegun(msgspec.Struct, frozen=True, tag="begun", array_like=True):
     database: str
     project: str
     actor: Actor
-    together: int
-    """Calls of one transaction at most."""
 
 
 class Exchange(msgspec.Struct, frozen=True, tag="exchange", array_like=True, kw_only=True):
     """A request of the program and what came back, as bytes."""
 
-    number: int
     at: int
     """Microseconds since 1970 UTC: when the request came."""
     route: str
@@ -81,7 +75,6 @@ class Exchange(msgspec.Struct, frozen=True, tag="exchange", array_like=True, kw_
 class MissedExchanges(msgspec.Struct, frozen=True, tag="missed", array_like=True, kw_only=True):
     """Calls that could not be handed over."""
 
-    number: int = 0
     count: int = 0
     first_at: int
     last_at: int
@@ -100,20 +93,28 @@ class Recorded(msgspec.Struct, frozen=True):
     """Why the log takes nothing at the moment."""
 
 
-Frame = RunBegun | Exchange | MissedExchanges
-_decode: Final = msgspec.msgpack.Decoder(Frame).decode
+Held = Exchange | MissedExchanges
+Handful = tuple[int, list[Held]]
+"""The number of the first, and some in a row."""
 
 
-def write_frame(frame: Frame) -> bytes:
+def write_frame(frame: object) -> bytes:
     """The bytes of a frame."""
     data = msgspec.msgpack.encode(frame)
     return len(data).to_bytes(LENGTH, "big") + data
 
 
+def _read_frame(source: BinaryIO, kind: Any) -> Any:
+    """The next frame, of such a type; None where the proxy has no more, or ended within one."""
+    size = int.from_bytes(source.read(LENGTH), "big")
+    data = source.read(size)
+    return msgspec.msgpack.decode(data, type=kind) if size and len(data) == size else None
+
+
 # 2. As a source holds it ---------------------------------------------------------------------
 
 
-def read_exchange(run: str, one: Exchange) -> SourceCall:
+def read_exchange(run: str, number: int, one: Exchange) -> SourceCall:
     """An exchange as a call that can be taken in."""
     request, left_out = read_request_body(one.body, one.body_type)
     headers = dict(one.headers)
@@ -125,8 +126,8 @@ def read_exchange(run: str, one: Exchange) -> SourceCall:
         left_out += (LeftOut(part="answer", size=size, type=content_type, sha256=digest),)
     has_pieces = answer is not None and answer.encode() == raw and 1 < len(one.pieces) <= PIECES_MAX
     return SourceCall(
-        line=one.number,
-        id=f"{run}\0{one.number}",
+        line=number,
+        id=f"{run}\0{number}",
         session=run,
         at=one.at,
         route=one.route,
@@ -186,14 +187,14 @@ class RunWriter:
         self._begun = begun
         self._intake: Intake | None = None
 
-    def record(self, frames: Sequence[Exchange | MissedExchanges]) -> None:
-        """Record frames, in one transaction where that can be, and say so."""
+    def record(self, first: int, held: Sequence[Held]) -> None:
+        """Record a handful, in one transaction where that can be, and say so."""
         pause, longest = PAUSES_S
         while True:
             try:
                 # Waiting long for a lock, it would not see in time that there is room again.
                 with self._request.process.store.database.hurried():
-                    said = self._take(frames)
+                    said = self._take(first, held)
                 break
             except PreflightsError as error:
                 # What is recorded already is known by its id.
@@ -203,35 +204,31 @@ class RunWriter:
                 pause = min(2 * pause, longest)
         _say(said)
 
-    def _take(self, frames: Sequence[Exchange | MissedExchanges]) -> Recorded:
+    def _take(self, first: int, held: Sequence[Held]) -> Recorded:
         run, request = self._begun.run, self._request
         if self._intake is None:
             self._intake = Intake(request, self._begun.command, "record", self._begun.project)
-        intake = self._intake
+        intake, numbered = self._intake, [*enumerate(held, first)]
         before, erased = intake.counts.refused.copy(), intake.counts.erased
-        calls = [read_exchange(run, one) for one in frames if isinstance(one, Exchange)]
+        calls = [read_exchange(run, n, one) for n, one in numbered if isinstance(one, Exchange)]
         intake.take(calls, lambda _: None)
-        missed = [one for one in frames if isinstance(one, MissedExchanges)]
-        last = frames[-1].number
+        missed = [(n, one) for n, one in numbered if isinstance(one, MissedExchanges)]
+        last = first + len(held) - 1
         if refused := intake.counts.refused - before:
             times = [call.at for call in calls if call.at is not None]
             one = MissedExchanges(
-                number=-last,
-                count=refused.total(),
-                first_at=times[0],
-                last_at=times[-1],
-                why="; ".join(refused),
+                count=refused.total(), first_at=times[0], last_at=times[-1], why="; ".join(refused)
             )
-            missed.append(one)
-        for one in missed:
-            self._count_missed(intake, one)
+            missed.append((-last, one))
+        for number, one in missed:
+            self._count_missed(intake, number, one)
         return Recorded(
             upto=last,
             session_id=min(intake.counts.sessions, default=""),
             refused=refused.total() + intake.counts.erased - erased,
         )
 
-    def _count_missed(self, intake: Intake, one: MissedExchanges) -> None:
+    def _count_missed(self, intake: Intake, number: int, one: MissedExchanges) -> None:
         missed = CallsMissed(
             at=clock_ids.now(),
             actor=self._request.actor,
@@ -240,7 +237,7 @@ class RunWriter:
             last_at=one.last_at,
             why=one.why,
         )
-        intake.count_missed(self._begun.run, one.number, missed)
+        intake.count_missed(self._begun.run, number, missed)
 
 
 def _say(said: Recorded) -> None:
@@ -248,47 +245,18 @@ def _say(said: Recorded) -> None:
     sys.stdout.buffer.flush()
 
 
-def _read_frames(source: BinaryIO, frames: Queue[Any]) -> None:
-    """Until the proxy has no more; then None."""
-    try:
-        while len(head := source.read(LENGTH)) == LENGTH:
-            size = int.from_bytes(head, "big")
-            data = source.read(size)
-            if len(data) < size:
-                break
-            frames.put(_decode(data))
-    finally:
-        frames.put(None)  # also where a frame cannot be read: the proxy gives up that one alone
-
-
-def _gather(frames: Queue[Any], most: int) -> list[Any]:
-    """The next frame, and those that come soon after it."""
-    gathered, end = [frames.get()], time.monotonic() + GATHERED_S
-    while gathered[-1] is not None and len(gathered) < most:
-        try:
-            gathered.append(frames.get(timeout=max(end - time.monotonic(), 0)))
-        except Empty:
-            break
-    return gathered
-
-
 def main() -> None:
     """Record until standard input ends."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the program's, not ours
-    frames: Queue[Any] = Queue(TOGETHER_MAX)  # others wait in the proxy, where they are counted
-    Thread(target=_read_frames, args=(sys.stdin.buffer, frames), daemon=True).start()
-    begun = frames.get()
+    begun = _read_frame(sys.stdin.buffer, RunBegun)
     if begun is None:
         return
     opened = bootstrap.opened_process(Path.cwd(), database=begun.database)
     request = opened.request(begun.actor)
     writer = RunWriter(request, begun)
     try:
-        gathered: list[Any] = []
-        while not gathered or gathered[-1] is not None:
-            gathered = _gather(frames, begun.together)
-            if there := [frame for frame in gathered if frame is not None]:
-                writer.record(there)
+        while (handful := _read_frame(sys.stdin.buffer, Handful)) is not None:
+            writer.record(*handful)
     finally:
         request.close()
 
