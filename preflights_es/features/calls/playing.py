@@ -7,6 +7,7 @@ import copy
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
+from functools import partial
 from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
@@ -15,10 +16,10 @@ import msgspec
 from preflights_es.features.calls.cleaning import CallCleaner, digest_request
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
-from preflights_es.features.calls.domain.dialects import json_text, turns_of_request
+from preflights_es.features.calls.domain.dialects import json_text, split_pointer, turns_of_request
 from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.recording import Route, build_environment
-from preflights_es.features.calls.serving import cut_off, find_program, serve_program
+from preflights_es.features.calls.serving import cut_off, serve_program
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
@@ -100,16 +101,13 @@ async def replay_run(
     Raises:
         Refused: the program is not found.
     """
-    find_program(command, env)
     player = Player(
         recorded.calls,
         CallCleaner(request.process.log_id(), "record", request.process.settings.redact_calls),
         request.process.settings.of(WORKFLOW).ignore,
     )
 
-    def told(address: str) -> dict[str, str]:
-        return build_environment(env, address, routes, lends_keys=True)
-
+    told = partial(build_environment, env, routes, lends_keys=True)
     async with serve_program(command, told, lambda: nullcontext(player.answer)) as code:
         pass
     return ReplayedRun(
@@ -244,7 +242,7 @@ def _without(body: Any, pointers: Sequence[str]) -> Any:
     """A body without the fields at some JSON Pointers."""
     left = copy.deepcopy(body) if pointers else body
     for pointer in pointers:
-        *way, last = (one.replace("~1", "/").replace("~0", "~") for one in pointer.split("/")[1:])
+        *way, last = split_pointer(pointer)
         held = left
         for part in way:
             inner = {str(n): one for n, one in enumerate(held)} if type(held) is list else held

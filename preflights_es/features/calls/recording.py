@@ -16,6 +16,7 @@ import time
 from collections import deque
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from functools import cache, partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -23,13 +24,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
-from preflights_es.features.calls.serving import (
-    HEAD_MAX,
-    Answer,
-    cut_off,
-    find_program,
-    serve_program,
-)
+from preflights_es.features.calls.serving import HEAD_MAX, Answer, cut_off, serve_program
 from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
@@ -64,9 +59,6 @@ _OF_ONE_CONNECTION: Final = frozenset(
 )
 _OF_REQUEST: Final = _OF_ONE_CONNECTION.union(
     ("host", "content-length", "accept-encoding", "expect", "upgrade", "http2-settings")
-)
-_KEPT_HEADERS: Final = frozenset(
-    ("content-type", "content-encoding", "request-id", "x-request-id", "retry-after")
 )
 
 
@@ -126,7 +118,7 @@ def _checked_address(route: Route) -> str:
 
 
 def build_environment(
-    env: Mapping[str, str], address: str, routes: Sequence[Route], *, lends_keys: bool = False
+    env: Mapping[str, str], routes: Sequence[Route], address: str, *, lends_keys: bool = False
 ) -> dict[str, str]:
     """What the program is told: its own environment, and the addresses of the proxy.
 
@@ -167,7 +159,7 @@ class Handover:
         """The number of the last that is recorded, or given up; those held go on from there."""
         self._size = 0
         self._missing: MissedExchanges | None = None
-        self._is_closing = self._has_given_up = False
+        self._is_closing = False
         self._more, self._now = asyncio.Event(), asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.missed = 0
@@ -176,7 +168,7 @@ class Handover:
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
-        if self._has_given_up or self._size + size > HELD_MAX:
+        if self._task.done() or self._size + size > HELD_MAX:
             self._miss(exchange.at, "there was no room in memory")
             return
         self._put_missing()
@@ -211,13 +203,10 @@ class Handover:
 
     def _miss(self, at: int, why: str) -> None:
         self.missed += 1
-        before = self._missing or MissedExchanges(first_at=at, last_at=at, why=why)
-        self._missing = MissedExchanges(
-            count=before.count + 1,
-            first_at=min(before.first_at, at),
-            last_at=max(before.last_at, at),
-            why=before.why,
-        )
+        before = self._missing or MissedExchanges(count=0, first_at=at, last_at=at, why=why)
+        first, last = min(before.first_at, at), max(before.last_at, at)
+        count = before.count + 1
+        self._missing = msgspec.structs.replace(before, count=count, first_at=first, last_at=last)
 
     def _put_missing(self) -> None:
         missing, self._missing = self._missing, None
@@ -230,7 +219,6 @@ class Handover:
             has_recorded = await self._write_until_end(1 if failures else TOGETHER_MAX)
             failures = 1 if has_recorded else failures + 1
             if failures == RESTARTS_MAX:
-                self._has_given_up = True
                 return
             is_given_up = failures % FAILURES_MAX == 0 and bool(self._held)
             if is_given_up and (at := self._forget_first().at) is not None:
@@ -338,11 +326,10 @@ async def record_run(
     Raises:
         Refused: the program is not found, or a proxy of the environment cannot be used.
     """
-    find_program(command, env)
     asked = [route._replace(proxy=_proxy_of(route.url)) for route in routes]
-    trusted: Any = True
-    if env.get("SSL_CERT_FILE") or env.get("SSL_CERT_DIR"):
-        trusted = _trusted_certificates(env)  # else the first call of https reads them
+    certificates = env.get("SSL_CERT_FILE", ""), env.get("SSL_CERT_DIR", "")
+    if any(certificates):
+        _trusted_certificates(*certificates)
     handover = Handover(begun)
 
     @asynccontextmanager
@@ -358,12 +345,10 @@ async def record_run(
             skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
             timeout=ClientTimeout(total=None),
         ) as client:
-            yield _RecordingProxy(client, asked, handover, trusted).answer
-
-    def told(address: str) -> dict[str, str]:
-        return build_environment(env, address, routes)
+            yield _RecordingProxy(client, asked, handover, certificates).answer
 
     try:
+        told = partial(build_environment, env, routes)
         async with serve_program(command, told, serving) as code:
             handover.heed_interrupt()
     finally:
@@ -377,15 +362,18 @@ async def record_run(
     )
 
 
-def _trusted_certificates(env: Mapping[str, str]) -> Any:
-    """Those of the providers' SDKs, with what the environment says of them.
+@cache
+def _trusted_certificates(file: str, folder: str) -> Any:
+    """Those of the providers' SDKs, which takes 0.2 s: the first call of https reads them.
+
+    Args:
+        file, folder: where the environment names them.
 
     Raises:
         Refused: they cannot be read.
     """
-    file, folder = env.get("SSL_CERT_FILE"), env.get("SSL_CERT_DIR")
     try:
-        if file or folder:  # as httpx does, which takes 0.3 s to load
+        if file or folder:  # as httpx does, which takes long to load
             return ssl.create_default_context(cafile=file or None, capath=None if file else folder)
         from httpx2 import create_ssl_context
 
@@ -420,13 +408,16 @@ class _RecordingProxy:
     """Passes requests on and answers back, and hands both over."""
 
     def __init__(
-        self, client: Any, routes: Sequence[Route], handover: Handover, trusted: Any
+        self,
+        client: Any,
+        routes: Sequence[Route],
+        handover: Handover,
+        certificates: tuple[str, str],
     ) -> None:
         self._client = client
         self._routes = {route.name: route for route in routes}
         self._handover = handover
-        self._trusted = trusted
-        self._reading: asyncio.Future[Any] | None = None
+        self._certificates = certificates
 
     async def answer(self, request: Any, name: str, path: str) -> Any:
         """What the provider answers, as it comes."""
@@ -442,9 +433,8 @@ class _RecordingProxy:
         ended = "the program left"
         began = time.perf_counter()
         try:
-            await self._read_certificates(name)
             async with self._ask(request, name, path, body) as response:
-                headers = _kept(response.headers)
+                headers = tuple((n.lower(), _valid_text(v)) for n, v in response.headers.items())
                 out = web.StreamResponse(status=response.status, reason=response.reason)
                 for field, value in response.headers.items():
                     if field.lower() not in _OF_ONE_CONNECTION:
@@ -481,18 +471,11 @@ class _RecordingProxy:
             self._handover.put(exchange, size)
         return web.Response() if out is None else out
 
-    async def _read_certificates(self, name: str) -> None:
-        """What takes 0.3 s, once, where a call needs it."""
-        if self._trusted is True and self._routes[name].url.startswith("https:"):
-            self._reading = self._reading or asyncio.ensure_future(
-                asyncio.to_thread(_trusted_certificates, {})
-            )
-            self._trusted = await asyncio.shield(self._reading)
-
     def _ask(self, request: Any, name: str, path: str, body: bytes) -> Any:
         from yarl import URL
 
         route = self._routes[name]
+        is_https = route.url.startswith("https:")
         sent = [
             (field, value)
             for field, value in request.headers.items()
@@ -505,13 +488,8 @@ class _RecordingProxy:
             headers=[*sent, ("accept-encoding", "identity")],
             allow_redirects=False,
             proxy=route.proxy,
-            ssl=self._trusted,
+            ssl=_trusted_certificates(*self._certificates) if is_https else True,
         )
-
-
-def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    kept = ((name.lower(), value) for name, value in headers.items())
-    return tuple((name, _valid_text(value)) for name, value in kept if name in _KEPT_HEADERS)
 
 
 def _valid_text(value: str) -> str:

@@ -67,8 +67,9 @@ async def serve_program(
         listening.listen(CONNECTIONS_MAX)
         port, secret = listening.getsockname()[1], f"/{clock_ids.salt().hex()}/"
         env = told(f"http://127.0.0.1:{port}{secret.rstrip('/')}")
+        program = _find_program(command, env)
         async with AsyncExitStack() as served:
-            async with _running(command, env) as process:
+            async with _running((program, *command[1:]), env) as process:
                 await asyncio.to_thread(import_module, "aiohttp.web")
                 answer = await served.enter_async_context(serving())
                 await served.enter_async_context(_listen(listening, secret, answer))
@@ -101,6 +102,8 @@ async def _listen(listening: socket.socket, secret: str, answer: Answer) -> Asyn
         route, slash, rest = path.removeprefix(secret).partition("/")
         return await answer(request, route, slash + rest)
 
+    logger = logging.getLogger(__name__)
+    logger.addFilter(_is_well_formed)
     loop = asyncio.get_running_loop()
     # Without an application: its router takes a tenth of what a call takes.
     server = web.Server(
@@ -108,7 +111,7 @@ async def _listen(listening: socket.socket, secret: str, answer: Answer) -> Asyn
         request_factory=partial(web.BaseRequest, loop=loop, client_max_size=BODY_MAX),
         handler_cancellation=True,
         access_log=None,
-        logger=_silent_about_malformed(),
+        logger=logger,
         auto_decompress=False,
         max_field_size=HEAD_MAX,
         max_line_size=HEAD_MAX,
@@ -122,23 +125,17 @@ async def _listen(listening: socket.socket, secret: str, answer: Answer) -> Asyn
         await runner.cleanup()
 
 
-def _silent_about_malformed() -> logging.Logger:
+def _is_well_formed(failed: logging.LogRecord) -> bool:
     """What is no HTTP is answered by status 400, and the program's own to tell."""
     from aiohttp.http_exceptions import HttpProcessingError
 
-    def is_ours(record: logging.LogRecord) -> bool:
-        return not (record.exc_info and isinstance(record.exc_info[1], HttpProcessingError))
-
-    logger = logging.getLogger(__name__)
-    logger.addFilter(is_ours)
-    return logger
+    return not (failed.exc_info and isinstance(failed.exc_info[1], HttpProcessingError))
 
 
 @asynccontextmanager
 async def _running(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Process]:
-    program = find_program(command, env)
     try:
-        process = await asyncio.create_subprocess_exec(program, *command[1:], env=dict(env))
+        process = await asyncio.create_subprocess_exec(*command, env=dict(env))
     except (OSError, ValueError) as error:
         raise Refused(f"{command[0]!r} cannot be started: {error}") from error
     with _signals_for(process):
@@ -150,7 +147,7 @@ async def _running(command: Sequence[str], env: Mapping[str, str]) -> AsyncItera
             raise
 
 
-def find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
+def _find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
     """Its file, also of a `.cmd` of Windows.
 
     Raises:

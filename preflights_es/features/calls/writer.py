@@ -75,7 +75,7 @@ class Exchange(msgspec.Struct, frozen=True, tag="exchange", array_like=True, kw_
 class MissedExchanges(msgspec.Struct, frozen=True, tag="missed", array_like=True, kw_only=True):
     """Calls that could not be handed over."""
 
-    count: int = 0
+    count: int
     first_at: int
     last_at: int
     why: str
@@ -221,23 +221,14 @@ class RunWriter:
             )
             missed.append((-last, one))
         for number, one in missed:
-            self._count_missed(intake, number, one)
+            said = msgspec.structs.asdict(one)
+            counted = CallsMissed(at=clock_ids.now(), actor=request.actor, **said)
+            intake.count_missed(run, number, counted)
         return Recorded(
             upto=last,
             session_id=min(intake.counts.sessions, default=""),
             refused=refused.total() + intake.counts.erased - erased,
         )
-
-    def _count_missed(self, intake: Intake, number: int, one: MissedExchanges) -> None:
-        missed = CallsMissed(
-            at=clock_ids.now(),
-            actor=self._request.actor,
-            count=one.count,
-            first_at=one.first_at,
-            last_at=one.last_at,
-            why=one.why,
-        )
-        intake.count_missed(self._begun.run, number, missed)
 
 
 def _say(said: Recorded) -> None:
