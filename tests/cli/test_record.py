@@ -10,7 +10,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
@@ -18,6 +18,7 @@ from zlib import crc32
 
 import pytest
 
+from preflights_es.features.calls.recording import FAILURES_MAX
 from preflights_es.features.calls.writer import LENGTH, RunBegun, write_frame
 from preflights_es.kernel.events import Actor
 from tests.cli.program import Project, Result
@@ -241,6 +242,33 @@ def test_a_killed_writer_is_started_anew_and_nothing_is_lost(empty: Project, api
     found = record(empty, api, "raw", "kills", "raw", "kills", "raw")
     assert found.code == 0, found
     assert len(recorded_calls(empty)) == 6 + 6 + 6
+
+
+@pytest.mark.slow("kills")
+def test_a_call_at_which_the_writer_ends_again_and_again_is_counted(
+    empty: Project, api: FakeAPI
+) -> None:
+    assert record(empty, api, "gone").code == 0
+    with closing(sqlite3.connect(empty.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = empty.started("calls", "record", "--", *PROGRAM, "raw", env=keys(api))
+        assert started.stdout is not None
+        assert all(started.stdout.readline() for _ in range(6))
+        children = Path(f"/proc/{started.pid}/task/{started.pid}/children")
+        killed = set[str]()
+        while len(killed) < FAILURES_MAX:
+            for number in children.read_text().split():
+                with suppress(FileNotFoundError):
+                    is_writer = b"calls.writer" in Path(f"/proc/{number}/cmdline").read_bytes()
+                    if is_writer and number not in killed:
+                        os.kill(int(number), signal.SIGKILL)
+                        killed.add(number)
+            time.sleep(0.01)
+        other.execute("ROLLBACK")
+    _, err = started.communicate(timeout=60)
+    assert (started.returncode, b"the log lacks 1 call\n" in err) == (1, True), err
+    shown = empty.run("calls", "show", "last", "--json").json
+    assert (len(shown["calls"]), shown["missed"]) == (5, 1)
 
 
 def test_a_writer_ends_at_what_it_cannot_read(empty: Project) -> None:
