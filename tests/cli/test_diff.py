@@ -29,7 +29,7 @@ def test_the_same_said_twice_is_the_same_and_another_answer_is_a_difference(
     check("diff/1", shape, opaque=("events[].differences[].a", "events[].differences[].b"))
     assert (shape["status"], shape["types_only"]) == ("different", False)
     (pair,) = [one for one in shape["events"] if one["type"].endswith("answer_accepted.v1")]
-    assert {"pointer": "/value", "a": "OAuth", "b": "SAML"} in pair["differences"]
+    assert {"pointer": "/value", "place": "value", "a": "OAuth", "b": "SAML"} in pair["differences"]
     assert len(house.call("diff", first, second).out.splitlines()) < len(done.out.splitlines())
 
 

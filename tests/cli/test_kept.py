@@ -112,7 +112,7 @@ def test_why_does_not_tell_of_a_decision_that_only_a_row_says_is_in_force(house:
     house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
     house.call("decisions")
     wrote(house, "UPDATE projected_decisions SET accepted_at = 1")
-    house.call("why", "Strategy").refused(1, "no field of a decision in force")
+    house.call("why", "Strategy").refused(1, "nothing that a decision in force names")
 
 
 @each(

@@ -28,6 +28,7 @@ WITHOUT: Final = {
     **{
         f"clarification.answer_accepted.v1.source={one}": NEVER for one in ("detected", "suggested")
     },
+    "led.lead_changed.v1.candidates": "a what-if's child alone, in tests/history/test_whatif.py",
     "NoteItem.status=open": LEFT_OUT,
     "PlannedDay.source=rules": LEFT_OUT,
     "PlanTask.importance=normal": LEFT_OUT,
