@@ -96,6 +96,8 @@ def record_command(
         voice.warn(f"the log took nothing at the end: {made.trouble}")
     if made.missed:
         voice.warn(f"the log lacks {count_in_words(made.missed, 'call')}")
+    if made.unanswered:
+        voice.warn(f"no whole answer came to {count_in_words(made.unanswered, 'call')}")
     if made.recorded:
         session = short_session(made.session_id)
         voice.remark(f"Recorded {count_in_words(made.recorded, 'call')} in {session}.")

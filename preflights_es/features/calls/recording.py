@@ -162,12 +162,13 @@ class Handover:
         self._is_closing = False
         self._more, self._now = asyncio.Event(), asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
-        self.calls = self.missed = 0
+        self.calls = self.missed = self.unanswered = 0
         self.session_id = self.trouble = ""
 
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
+        self.unanswered += bool(exchange.ended)
         if self._task.done() or self._size + size > HELD_MAX:
             self._miss(exchange.at, "there was no room in memory")
             return
@@ -314,6 +315,8 @@ class RecordedRun(Result, frozen=True, tag_field="format", tag="calls-record/1")
     recorded: int
     missed: int
     """Calls that the log lacks."""
+    unanswered: int
+    """Calls to which no whole answer came."""
     trouble: str
     """Why the log took nothing at the end; empty where it took all."""
 
@@ -358,6 +361,7 @@ async def record_run(
         exit_code=code,
         recorded=handover.calls - handover.missed,
         missed=handover.missed,
+        unanswered=handover.unanswered,
         trouble=handover.trouble,
     )
 
