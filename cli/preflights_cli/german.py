@@ -101,6 +101,9 @@ GERMAN: Final = {
     "Not taken: {text} is no decision. Say it in your own words.": (
         "Nicht angenommen: {text} ist keine Entscheidung. Sag sie in eigenen Worten."
     ),
+    "Not taken: {text} alone says nothing. Say it in your own words; Enter goes on.": (
+        "Nicht angenommen: {text} allein sagt nichts. Sag es in eigenen Worten; Enter geht weiter."
+    ),
     "Decision": "Entscheidung",
     "Because: ": "Weil: ",
     "Instead of: ": "Statt: ",

@@ -135,6 +135,8 @@ def test_a_person_is_asked_once_why(house: Project) -> None:
         t.expect(ANSWER)
         t.type("1")
         t.expect(BECAUSE)
+        t.type("l")
+        assert "Not taken: l alone says nothing." in t.expect(BECAUSE)
         t.type("We know it")
         t.expect(INSTEAD)
         t.type("")

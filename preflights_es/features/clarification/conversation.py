@@ -320,6 +320,9 @@ class _Conversation(NamedTuple):
             if as_clarification(session).known and _is_known_key(text):
                 session = self._settled(session, text)
                 continue
+            if text and text not in NOTHING and is_slip(text):
+                say_aside(spoken(session)(_SAYS_NOTHING, text=escaped_text(text)))
+                continue
             if (reasons := said(text)) == StatedReasons():
                 break
             after = self._record_reasons(session, reasons)
@@ -421,6 +424,9 @@ def _numbered_decision_title(old: Related) -> str:
 
 
 _NO_DECISION: Final = "Not taken: {text} is no decision. Say it in your own words."
+_SAYS_NOTHING: Final = (
+    "Not taken: {text} alone says nothing. Say it in your own words; Enter goes on."
+)
 _MEANS: Final = {"n": "n: it is not about this.", "t": "t: it is a task, without a decision."}
 
 
