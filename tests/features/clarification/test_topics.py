@@ -277,6 +277,7 @@ def own_words(text: str) -> Input:
         ),
         ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),
+        ((by_pack("Name the branch main."), own_words("main")), "Name the branch main"),
         (
             (
                 by_pack("Which cache for the carts?"),

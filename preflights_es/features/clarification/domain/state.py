@@ -360,12 +360,24 @@ def title_of(state: ClarificationState) -> str:
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
     said, about = said.removesuffix("."), _title_subject(state, name, key, topic)
-    if about and scope and not about.endswith("?"):
+    if not about:
+        return _title_of_own_words(state, said)
+    if scope and not about.endswith("?"):
         about = f"{about} f\u00fcr {scope}" if language == "de" else f"{about} for {scope}"
-    elif not (about or len(value.split()) > BARE_MAX or _says_subject(state, value)):
-        about = one_line(state.opened.intention).rstrip(".! ")
-    mark = "" if not about or about.endswith("?") else ":"
-    return f"{about}{mark} {said}".strip()
+    return f"{about}{'' if about.endswith('?') else ':'} {said}"
+
+
+def _title_of_own_words(state: ClarificationState, said: str) -> str:
+    """A decision alone, behind the intention that it is about, or as the intention says it."""
+    intention = one_line(state.opened.intention).rstrip(".! ")
+    if not _is_subject(state) or len(said.split()) > BARE_MAX:
+        return said
+    is_there = f" {said.casefold()} " in f" {intention.rstrip('? ').casefold()} "
+    if is_there and not intention.endswith("?"):
+        return intention  # "Name the branch main"
+    if not is_there and _says_subject(state, said):
+        return said
+    return f"{intention}{'' if intention.endswith('?') else ':'} {said}"
 
 
 def with_article(scope: str, intention: str) -> str:
@@ -386,12 +398,14 @@ SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subjec
 
 def _says_subject(state: ClarificationState, value: str) -> bool:
     """Whether a decision in own words says itself what it is about, or no short intention does."""
-    about = state.opened.intention.split()
-    if state.found.topics is None or len(about) > SUBJECT_MAX:
-        return True
-    return not {*collect_search_words(value)}.isdisjoint(
+    return not _is_subject(state) or not {*collect_search_words(value)}.isdisjoint(
         collect_search_words(f"{state.opened.intention} {state.offer.scope}")
     )
+
+
+def _is_subject(state: ClarificationState) -> bool:
+    """Whether the intention is short enough to stand in a title."""
+    return state.found.topics is not None and len(state.opened.intention.split()) <= SUBJECT_MAX
 
 
 def _title_subject(state: ClarificationState, name: str, key: str, topic: Topic | None) -> str:
