@@ -161,7 +161,6 @@ def check_change(
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole)]
-        found += _unread_records(sides.beside, change, is_whole=not base)
         found += _unclear(sides.beside, change, is_whole=not base)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
@@ -289,12 +288,20 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
 
 
 def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[Finding]:
-    """Records that are not in force although a person may think so.
+    """What looks like a record and is not read; records that are not in force although a person may
+    think so.
 
     Args:
         is_whole: whether also those are told that the change does not touch.
     """
-    touched = {one.path for one in change.files}
+    touched = {part for one in change.files for part in path_with_parents(one.path)}
+    for unread in found.unread:
+        text = (
+            f"{escaped_text(unread.path)} looks like a record and is not read: "
+            f"{escaped_text(unread.why)}. What it decides is not checked"
+        )
+        if is_whole or unread.path in touched:
+            yield finding("unread-record", "note", text, [unread.path])
     for record in found.doubtful:
         is_new = not touched.isdisjoint((record.path, record.superseded_by))
         if is_new or is_whole:
@@ -365,23 +372,6 @@ def _naming(
         RecordNamingSession(path, every.get(one.session), one.status in HELD)
         for path, one in found.items()
     )
-
-
-def _unread_records(records: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[Finding]:
-    """Files and folders that look like records, and cannot be read.
-
-    Args:
-        is_whole: whether also those are told that the change does not touch.
-    """
-    touched = {part for one in change.files for part in path_with_parents(one.path)}
-    for record in records.unread:
-        if not is_whole and record.path not in touched:
-            continue
-        text = (
-            f"{escaped_text(record.path)} looks like a record and is not read: "
-            f"{escaped_text(record.why)}. What it decides is not checked"
-        )
-        yield finding("unread-record", "note", text, [record.path])
 
 
 # 4. Numbers -----------------------------------------------------------------------------------
