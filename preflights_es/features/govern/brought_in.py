@@ -32,6 +32,7 @@ from preflights_es.features.govern.domain.imports import (
     is_of_others,
     may_import,
     mentioned,
+    runs_decoded_text,
     used,
 )
 from preflights_es.features.govern.findings import (
@@ -51,6 +52,7 @@ from preflights_es.use.work_tree import WorkTree
 NAMES_MAX: Final = 10_000
 """Of one file: no source has more, and each is held against all that was turned down."""
 SUBMODULE: Final = "a submodule. Read what the commit that it names brings"
+DECODED: Final = "text that it now decodes and runs. Write that as code"
 OTHERS: Final = "kept as the work of others. Read who imports it, or install it by its name"
 UNREAD: Final = (
     f"a link, binary, kept by git LFS, in another encoding, larger than {CONTENT_MAX:,} bytes, or "
@@ -158,7 +160,7 @@ def _read_uses(
 ]:
     """What changed files use; which names that are wanted they say; what is not known, by why."""
     uses, unread = dict[UsedName, list[ChangedFile]](), defaultdict[str, list[str]](list)
-    named = defaultdict[str, list[ChangedFile]](list)
+    named, decoding = defaultdict[str, list[ChangedFile]](list), list[ChangedFile]()
     for file, text in _source_texts(root, change):
         names = used(file.path, text or "")
         if text is None or len(names) > NAMES_MAX:
@@ -170,6 +172,11 @@ def _read_uses(
             uses.setdefault(one, []).append(file)
         for name in mentioned(file.path, text, wanted) if wanted and is_loaded(file.path) else ():
             named[name].append(file)
+        decoding += [file] if may_import(file.path) and runs_decoded_text(text) else []
+    before = objects(root, [file.old for file in decoding])
+    for file in decoding:
+        if not runs_decoded_text(decode_file_text(before.get(file.old, b"")) or ""):
+            unread[DECODED].append(file.path)
     return uses, named, unread
 
 

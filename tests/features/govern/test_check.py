@@ -665,6 +665,20 @@ def test_a_name_of_what_was_turned_down_is_told_where_no_import_is_read(shop: Pr
     assert checked(shop)[:2] == (0, {}), "what was named before is no news, here or elsewhere"
 
 
+def test_a_source_that_now_runs_what_it_decodes_is_named(shop: Project) -> None:
+    decide(shop)
+    write(shop, "old/run.py", "x = b64decode(y)\nexec(x)\n")
+    write(shop, "lib/a.js", "x = /a/.exec(atob(y))\n")
+    commit(shop)
+    write(shop, "old/run.py", "x = b64decode(z)\nexec(x)\n")
+    write(shop, "src/new.py", "x = b64decode(y)\nexec(x)\n")
+    write(shop, "lib/a.js", "x = /b/.exec(atob(y))\n")
+    code, found, _ = checked(shop)
+    (one,) = found["unread-file"]
+    assert (code, one["level"], one["files"]) == (0, "warning", ["src/new.py"])
+    assert "text that it now decodes and runs" in one["message"]
+
+
 def test_what_another_decision_has_may_be_named(shop: Project) -> None:
     decide(shop)
     write(shop, "docs/decisions/0009-a.md", "# Use MongoDB\n\nStatus: accepted\n")

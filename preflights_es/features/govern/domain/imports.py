@@ -153,6 +153,20 @@ def mentioned(path: str, text: str, wanted: AbstractSet[str]) -> set[str]:
     return found
 
 
+def runs_decoded_text(text: str) -> bool:
+    """Whether a source both decodes and runs a text: what that imports is not seen."""
+    return bool(_RUNS_TEXT.search(text) and _DECODES.search(text))
+
+
+_RUNS_TEXT: Final = late_pattern(
+    r"(?<![\w.$>:])(?<!def )(?<!function )(?:exec|eval|new Function)[ \t]*\("
+)
+_DECODES: Final = late_pattern(
+    r"[ab](?:16|32|64|85)decode|codecs\.decode|Buffer\.from"
+    r"|\b(?:fromhex|unhexlify|atob|decompress|base64_decode|decode64)\b"
+)
+
+
 def _casefold_path(path: str) -> str:
     return path.replace("\\", "/").casefold()
 
