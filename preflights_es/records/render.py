@@ -27,7 +27,6 @@ from preflights_es.kernel.text import (
     shown_lines,
 )
 from preflights_es.records.record_names import ASCIIDOC
-from preflights_es.records.record_text import document_in_asciidoc
 from preflights_es.words.decisions import (
     EXCEPTION,
     OPEN_FIELD,
@@ -66,7 +65,11 @@ def render_document(template: str, record: Record) -> str:
     """
     text = fill_record_template(read_template(template), _collect_template_values(record))
     text = _BLANKS.sub("\n\n", text)  # of what a section does not say
-    return document_in_asciidoc(text) if record.path.endswith(ASCIIDOC) else text
+    if not record.path.endswith(ASCIIDOC):
+        return text
+    from preflights_es.records.record_text import document_in_asciidoc  # most are Markdown
+
+    return document_in_asciidoc(text)
 
 
 def check_template(workflow: Workflow[Any], template: str) -> None:
