@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from preflights_es.kernel.events import Value
 from preflights_es.kernel.text import late_pattern, one_line, own_file, shortened
@@ -256,7 +258,7 @@ DECISIONS: Final = "decisions"
 INBOX: Final = "inbox"
 
 
-class _List(NamedTuple):
+class _List(msgspec.Struct, frozen=True):
     """One list of a brief."""
 
     title: str

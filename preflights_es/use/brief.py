@@ -6,7 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from operator import attrgetter
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
+
+import msgspec
 
 from preflights_es.kernel.ids import short_session
 from preflights_es.records.project_brief import (
@@ -235,7 +237,7 @@ def _quote_decision_row(
     )
 
 
-class _Valued(NamedTuple):
+class _Valued(msgspec.Struct, frozen=True):
     """A value of a decision or a record, and where it stands."""
 
     row: DecisionRow | ForeignRow

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import NamedTuple
+
+import msgspec
 
 from preflights_es.kernel.text import escaped_text, one_line
 from preflights_es.records.record_names import sequence_of_path
@@ -22,7 +23,7 @@ Fields = tuple[tuple[str, str], ...]
 CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
 
 
-class TurnedDown(NamedTuple):
+class TurnedDown(msgspec.Struct, frozen=True):
     """What a decision turned down."""
 
     name: str

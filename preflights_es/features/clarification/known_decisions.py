@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Final
 
 import msgspec
 from msgspec import UNSET
@@ -139,7 +139,7 @@ def _having(
                     yield one
 
 
-class _Against(NamedTuple):
+class _Against(msgspec.Struct, frozen=True):
     """A decision in force that turned a value down."""
 
     found: DecisionOrRecord

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import cache, cached_property
 from itertools import chain, islice, zip_longest
 from operator import itemgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -72,7 +72,7 @@ ENDING: Final = ".jsonl"  # of a session file
 _TOPICS: Final = ""  # stands for those of a text among its words
 
 
-class DecisionOrRecord(NamedTuple):
+class DecisionOrRecord(msgspec.Struct, frozen=True):
     """A decision, or a record of another tool."""
 
     of: DecidedPatch | ForeignRow
@@ -370,7 +370,7 @@ OWN_MIN: Final = 2  # words of a title beside its value that are a subject
 REST_MIN: Final = 3  # letters of the other part of a compound
 
 
-class Titled(NamedTuple):
+class Titled(msgspec.Struct, frozen=True):
     """What is looked at of a decision."""
 
     title: str

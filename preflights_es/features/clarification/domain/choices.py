@@ -11,7 +11,10 @@ import re
 from collections.abc import Callable, Iterator
 from functools import cache
 from re import Match, Pattern
-from typing import Final, Literal, NamedTuple, TypeAlias
+from typing import Final, Literal, TypeAlias
+
+import msgspec
+from msgspec.structs import replace
 
 from preflights_es.kernel.text import late_pattern
 from preflights_es.words.language import (
@@ -31,7 +34,7 @@ Ask: TypeAlias = Literal["which", "find", "one", "use"]
 """Whether a form asks which it is to be, to find or for one to have, or what to use for it."""
 
 
-class Lookup(NamedTuple):
+class Lookup(msgspec.Struct, frozen=True):
     """What the words of a pack say of a text."""
 
     topic: Callable[[str, Ask], str]
@@ -44,7 +47,7 @@ class Lookup(NamedTuple):
     """The topic that has all of these values, this one where it does; empty where none."""
 
 
-class RequestedChoice(NamedTuple):
+class RequestedChoice(msgspec.Struct, frozen=True):
     """What a text asks to choose."""
 
     topic: str = ""
@@ -127,7 +130,7 @@ _BEGINS: Final = late_pattern(r"[a-z]+(?![?*{a-z])")
 _ANY: Final = frozenset(("",))
 
 
-class ChoiceForm(NamedTuple):
+class ChoiceForm(msgspec.Struct, frozen=True):
     """A sentence that asks for a choice: `t` is the topic, `y` what it is for, `who` asks."""
 
     ask: Ask
@@ -233,7 +236,7 @@ _SPLIT: Final = late_pattern(
 )
 
 
-class Clause(NamedTuple):
+class Clause(msgspec.Struct, frozen=True):
     """A part of a text."""
 
     words: list[str]
@@ -282,7 +285,7 @@ def clauses(line: str) -> list[Clause]:
     for start, end, mark in (*marks, (len(line), len(line), "")):
         part = Clause.of(line[last:start])
         if part.words:
-            found.append(part._replace(mark=mark, begins=begins, is_led=leads or mark == "?"))
+            found.append(replace(part, mark=mark, begins=begins, is_led=leads or mark == "?"))
             words = split_folded_words(part.folded)
             leads = has_small_word(words, "leading") and not has_small_word(words, "against")
         last, begins = end, mark in (".", "!", "?", ";")
@@ -309,7 +312,7 @@ def choice_in(text: str, look: Lookup) -> RequestedChoice:
     if not asked.is_between:
         named += (value for one in behind if _may_offer(one) for value in look.values(one.text))
     left = tuple(value for value in dict.fromkeys(named) if value not in ruled_out)
-    return asked._replace(named=left, ruled_out=ruled_out)
+    return replace(asked, named=left, ruled_out=ruled_out)
 
 
 def _first_between(

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
+import msgspec
 from msgspec.structs import replace
 
 from preflights_es.features.clarification.domain.choices import Ask, Lookup, choice_in, noun_phrase
@@ -47,7 +48,7 @@ BROAD: Final = ("database", "backend_api", "frontend", "mobile", "hosting")
 """Topics that most texts name beside what they are about."""
 
 
-class Word(NamedTuple):
+class Word(msgspec.Struct, frozen=True):
     """A word of a text, folded, and how it was written."""
 
     folded: str
@@ -360,7 +361,7 @@ PRESENT_MAX: Final = 3  # options that stand first because the repository has th
 _SIGNAL: Final = late_pattern(r"(?:(?P<product>[^:]+): )?(?P<package>\S+) in (?P<path>.+)")
 
 
-class Signal(NamedTuple):
+class Signal(msgspec.Struct, frozen=True):
     """What a file of the repository lists."""
 
     product: str

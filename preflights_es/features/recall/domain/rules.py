@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from heapq import nsmallest
 from math import log
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
@@ -228,14 +228,14 @@ Variants = dict[str, float]
 """Words of decisions that stand for one of a question, and how much each counts."""
 
 
-class Corpus(NamedTuple):
+class Corpus(msgspec.Struct, frozen=True):
     """How much is looked through."""
 
     documents: int
     words: int
 
 
-class DecisionPlace(NamedTuple):
+class DecisionPlace(msgspec.Struct, frozen=True):
     """Where a decision stands, and what the order of matches asks of it."""
 
     session_id: str
@@ -245,7 +245,7 @@ class DecisionPlace(NamedTuple):
     length: int
 
 
-class Scored(NamedTuple):
+class Scored(msgspec.Struct, frozen=True):
     """A decision with what it scores, and how much of the question it answers."""
 
     uid: str
@@ -257,7 +257,7 @@ class Scored(NamedTuple):
     """Whether its heading has a word of the question, or a form of one."""
 
 
-class VariantHit(NamedTuple):
+class VariantHit(msgspec.Struct, frozen=True):
     """A word of a decision that stands for one of the question."""
 
     word: str
