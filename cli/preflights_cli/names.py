@@ -5,7 +5,6 @@ and writes nothing; what cannot be read completes to nothing.
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from itertools import islice
@@ -68,6 +67,8 @@ class Name(click.ParamType[str]):
 
 def _quoted(name: str) -> str:
     """Blanks as escapes for bash, unless a quotation is open; other shells put them themselves."""
+    import shlex
+
     said = os.environ  # noqa: TID251  how a shell asks, and no setting
     is_bash = said.get("_PREFLIGHTS_COMPLETE") == "bash_complete"
     try:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from copy import copy
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
@@ -154,6 +153,8 @@ class Inputs:
 
     def under(self, key: str) -> Inputs:
         """Those of the same caller under another key."""
+        from copy import copy  # most have one key
+
         other = copy(self)
         other._key, other._count = key, 0
         return other

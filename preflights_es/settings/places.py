@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from shlex import quote
 from typing import Final
 from unicodedata import category
 
@@ -195,6 +194,8 @@ def own_folder(root: Path, common: Path) -> Path:
     folder = common / FOLDER
     for path in (folder, folder / "log.db"):
         if path.is_symlink():
+            from shlex import quote
+
             raise SettingsError(
                 f"{path} is a link, and may lead to any file: if you made it, name what it leads "
                 f"to with --db or PREFLIGHTS_DATABASE_URL; else remove it: rm {quote(str(path))}"

@@ -8,7 +8,6 @@ Source: docs/specs/log.md, section 14; PROTOCOL.sshsig and PROTOCOL.u2f of OpenS
 from __future__ import annotations
 
 import struct
-from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from hashlib import sha256
 from typing import Any, Final, Literal
@@ -165,7 +164,7 @@ def decode_strict_base64(text: str) -> bytes:
         NoSignature: it is something else.
     """
     try:
-        raw = b64decode(text, validate=True)
+        raw = _decode_base64(text, validate=True)
     except ValueError as error:
         raise NoSignature("it is not base64") from error
     if encode_base64_text(raw) != text:
@@ -198,13 +197,21 @@ def bears_signature(one: Stored) -> bool:
 
 def encode_base64_text(raw: bytes) -> str:
     """Bytes as they stand in an event."""
+    from base64 import b64encode
+
     return b64encode(raw).decode()
+
+
+def _decode_base64(text: str, *, validate: bool) -> bytes:
+    from base64 import b64decode  # most events bear no signature
+
+    return b64decode(text, validate=validate)
 
 
 def fingerprint(key: str) -> str:
     """`SHA256:...`, as OpenSSH names a public key; a certificate by the key that it is of."""
     try:
-        raw = b64decode(key)
+        raw = _decode_base64(key, validate=False)
     except ValueError:
         return "a damaged key"
     return "SHA256:" + encode_base64_text(sha256(_certified(raw)).digest()).rstrip("=")
@@ -241,7 +248,7 @@ def _certified(raw: bytes) -> bytes:
 def kind_of(key: str) -> str:
     """Of a public key, such as `ssh-ed25519`; empty where the text is no key."""
     try:
-        return _SignatureReader(b64decode(key, validate=True)).field().decode("ascii")
+        return _SignatureReader(_decode_base64(key, validate=True)).field().decode("ascii")
     except ValueError:
         return ""
 
