@@ -137,7 +137,7 @@ def name_of_record(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.rpartition(".")[0] if is_page(name) else name
     above = folder.rpartition("/")[2]
-    is_named = is_first_page(path) or (is_dated(above) and not is_dated(stem))
+    is_named = is_first_page(path) or (not is_dated(stem) and is_dated(above))
     return above if above and is_named else stem
 
 
@@ -234,14 +234,15 @@ class NumberedPath(msgspec.Struct, frozen=True):
 
 def numbered_path(path: str) -> NumberedPath | None:
     """Where the number of a record counts; None where its name bears none, or it is no record."""
-    at = PurePosixPath(path)
+    folder, _, file = path.rpartition("/")
+    above, _, own = folder.rpartition("/")
     called = name_of_record(path)
-    if called == at.parent.name != at.stem:
-        at = at.parent  # a record with a folder of its own
-    name = None if is_other_page(called) else numbered_name(at.name)
+    if called == own != (file.rpartition(".")[0] or file):
+        folder, file = above, own  # a record with a folder of its own
+    name = None if is_other_page(called) else numbered_name(file)
     if name is None:
         return None
-    return NumberedPath(at.parent.as_posix(), _TRANSLATED.sub("", called), name)
+    return NumberedPath(folder or ".", _TRANSLATED.sub("", called), name)
 
 
 def sequence_of_path(path: str) -> str:

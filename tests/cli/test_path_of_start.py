@@ -10,8 +10,8 @@ from preflights_es.runtime.features import FOLDER
 from tests.cli.program import Project
 from tests.markdown import ROOT
 
-FUNCTIONS_MAX: Final = 860
-FILES_MAX: Final = 92
+FUNCTIONS_MAX: Final = 850
+FILES_MAX: Final = 91
 """Of ours. They may rise in a commit that says what a reader gets for it."""
 
 
