@@ -212,7 +212,7 @@ def response_redacted(
     """The response as it is recorded; doing it again changes nothing.
 
     Args:
-        is_read: it was read as prose already: outside its strings only escapes may hide more.
+        is_read: it was read as prose already: only escapes and labels may tell more.
     """
     forms = (text, *readings(text))
     if not any(sign in text for sign in "\\&") and not any(map(worth_a_look, forms)):
@@ -253,10 +253,14 @@ def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[
 
 
 def _redact_plain_text(text: str, reading: _Reading) -> str:
-    is_known = reading.is_read and "\\" not in text and "&" not in text
-    if is_known or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
+    if _is_known(text, reading) or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
     return _redacted(text, reading.kinds).text
+
+
+def _is_known(text: str, reading: _Reading) -> bool:
+    """Whether it was read already as it stands: it holds no escape."""
+    return reading.is_read and "\\" not in text and "&" not in text
 
 
 def _label_of_string(holder: str, name: str, gap: str, value: str) -> str:
@@ -308,7 +312,9 @@ def _string(body: str, label: str, reading: _Reading, depth: int) -> str:
         return body
     plain, kinds = _decode_json_string(body), reading.kinds
     nested = depth and '"' in plain  # its own strings are read then
-    redacted = redact_hidden(plain, kinds) if nested else _redacted(plain, kinds)
+    is_known = _is_known(body, reading)
+    read = redact_hidden if nested else _redacted
+    redacted = Redacted(plain, ()) if is_known else read(plain, kinds)
     safe = redacted.text if redacted.kinds else plain
     if depth and '"' in safe:
         safe = "".join(_redacted_json_pieces(safe, reading, depth - 1))
