@@ -159,8 +159,7 @@ class Handover:
         """The number of the last that is recorded, or given up; those held go on from there."""
         self._size = 0
         self._missing: MissedExchanges | None = None
-        self._is_closing = False
-        self._more, self._now = asyncio.Event(), asyncio.Event()
+        self._closing = asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.missed = self.unanswered = 0
         self.session_id = self.trouble = ""
@@ -183,9 +182,7 @@ class Handover:
     async def close(self) -> None:
         """Wait until all is recorded; what the log does not take for a while is given up."""
         self._put_missing()
-        self._is_closing = True
-        self._more.set()
-        self._now.set()
+        self._closing.set()
         before = -1
         while not self._task.done() and len(self._held) != before:
             before = len(self._held)
@@ -198,9 +195,6 @@ class Handover:
         held = _HeldCall(msgspec.msgpack.encode(new), at)
         self._held.append(held)
         self._size += len(held.data)
-        self._more.set()
-        if self._size > TOGETHER_BYTES:
-            self._now.set()
 
     def _miss(self, at: int, why: str) -> None:
         self.missed += 1
@@ -216,7 +210,7 @@ class Handover:
 
     async def _keep_writing(self) -> None:
         failures = 0
-        while self._held or not self._is_closing:
+        while self._held or not self._closing.is_set():
             has_recorded = await self._write_until_end(1 if failures else TOGETHER_MAX)
             failures = 1 if has_recorded else failures + 1
             if failures == RESTARTS_MAX:
@@ -225,7 +219,7 @@ class Handover:
             if is_given_up and (at := self._forget_first().at) is not None:
                 self._miss(at, "the writer ended at it")
                 self._put_missing()
-            await asyncio.sleep(0 if self._is_closing else failures / 10)
+            await self._wait_until_closing(failures / 10)
 
     async def _write_until_end(self, together: int) -> bool:
         """Whether the writer recorded something before it ended."""
@@ -269,15 +263,15 @@ class Handover:
                     to.write(write_frame((sent + 1, handful)))
                     await to.drain()
                     sent += len(handful)
-                elif self._is_closing:
+                elif self._closing.is_set():
                     to.close()
                     return
                 else:
-                    self._more.clear()
-                    self._now.clear()
-                    await self._more.wait()
-                    with suppress(TimeoutError):
-                        await asyncio.wait_for(self._now.wait(), GATHERED_S)
+                    await self._wait_until_closing(GATHERED_S)
+
+    async def _wait_until_closing(self, most_s: float) -> None:
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), most_s)
 
     def _handful(self, begin: int, together: int) -> list[msgspec.Raw]:
         handful, size = list[msgspec.Raw](), 0
