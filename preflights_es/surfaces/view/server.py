@@ -41,12 +41,12 @@ from preflights_es.surfaces.view import (
     sessions,
     side_by_side,
 )
+from preflights_es.surfaces.view.guard import Guard
 from preflights_es.surfaces.view.rendering import (
     FILES,
     LOOPBACK,
     Answer,
     Elsewhere,
-    Guard,
     PageRequest,
     Served,
     Site,

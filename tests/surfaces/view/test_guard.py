@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 import pytest
 
-from preflights_es.surfaces.view.rendering import HEADERS
+from preflights_es.surfaces.view.guard import HEADERS
 from tests.cli.program import Project
 from tests.each import each
 from tests.surfaces.view import test_live
