@@ -73,6 +73,7 @@ def decision_uid(session_id: str) -> str:
 
 
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_EPOCH: Final = EPOCH.replace(tzinfo=None)  # without a zone to write, it takes half as long
 DAY_LENGTH: Final = 10  # characters of a date such as 2026-11-22
 EARLIEST: Final = -62_135_596_800_000_000
 LATEST: Final = 253_402_300_799_999_999
@@ -81,8 +82,8 @@ LATEST: Final = 253_402_300_799_999_999
 
 def iso(at: int) -> str:
     """ISO 8601, UTC, to the microsecond; what no date can have is written as the nearest one."""
-    moment = EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
-    return moment.isoformat(timespec="microseconds").replace("+00:00", "Z")
+    moment = _EPOCH + timedelta(microseconds=min(max(at, EARLIEST), LATEST))
+    return f"{moment.isoformat(timespec='microseconds')}Z"
 
 
 def format_date_only(at: int | None) -> str:

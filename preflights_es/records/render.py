@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -43,6 +43,10 @@ from preflights_es.words.decisions import (
 from preflights_es.words.language import continued
 from preflights_es.words.workflow import Workflow
 
+if TYPE_CHECKING:
+    import re
+    from string import Template
+
 TITLE_MAX: Final = 120  # characters of a heading
 
 # What means something wherever it stands: an underscore inside a word and a lone ampersand do not.
@@ -63,7 +67,10 @@ def render_document(template: str, record: Record) -> str:
     Raises:
         LogFromFuture: this version has no such template.
     """
-    text = fill_record_template(read_template(template), _collect_template_values(record))
+    form, values = read_template(template), _collect_template_values(record)
+    if "$closing" in form:
+        values |= _nygard_values(record)
+    text = fill_record_template(form, values)
     text = _BLANKS.sub("\n\n", text)  # of what a section does not say
     if not record.path.endswith(ASCIIDOC):
         return text
@@ -99,22 +106,36 @@ def _unknown(template: str) -> LogFromFuture:
 
 
 def fill_record_template(template: str, values: Mapping[str, str]) -> str:
+    front, (head, *sections) = _split_template(template)
+    said = [head.substitute(values), *_fill_what_says_something(sections, values)]
+    if front:
+        said[0] = "\n".join(("---", *_fill_what_says_something(front, values), "---", said[0]))
+    return "\n\n".join(part.strip("\n") for part in said) + "\n"
+
+
+@cache
+def _split_template(template: str) -> tuple[list[Template], list[Template]]:
+    """The lines of what stands before the title, and the sections, the title's first."""
     from string import Template
 
     head, *sections = _SECTION.split(template)
+    front = ""
     if head.startswith("---\n"):
-        _, front, rest = head.split("---\n", 2)
-        kept = [line for line in front.splitlines() if _says_something(line, values)]
-        head = "\n".join(("---", *kept, "---", rest))
-    parts = [head, *(section for section in sections if _says_something(section, values))]
-    filled = (Template(part.strip("\n")).substitute(values).strip("\n") for part in parts)
-    return "\n\n".join(filled) + "\n"
+        _, front, head = head.split("---\n", 2)
+    return [*map(Template, front.splitlines())], [*map(Template, (head, *sections))]
 
 
-def _says_something(text: str, values: Mapping[str, str]) -> bool:
-    from string import Template
+def _fill_what_says_something(
+    parts: Iterable[Template], values: Mapping[str, str]
+) -> Iterator[str]:
+    for part in parts:
+        if any(values[name] for name in _names_in(part)):
+            yield part.substitute(values)
 
-    return any(values[name] for name in Template(text).get_identifiers())
+
+@cache
+def _names_in(part: Template) -> list[str]:
+    return part.get_identifiers()
 
 
 # 1. What a document says ---------------------------------------------------------------------
@@ -144,7 +165,6 @@ def _collect_template_values(record: Record) -> dict[str, str]:
         "more": _markdown_list(
             (*_evidence(record), *_render_superseded_decisions(record), *_kept_beside(record))
         ),
-        **_nygard_values(record),
     }
 
 
@@ -536,8 +556,13 @@ def _link_target(related: Related, record: Record) -> str:
 
 def inline(text: str) -> str:
     """One line of Markdown that shows the text and does nothing else."""
-    escaped = _MARKUP.sub(r"\\\g<0>", escaped_text(one_line(text)))
-    return _COUNT.sub(r"\1\\", _MARGINS.sub(r"\\\g<0>", escaped))
+    escaped = _MARKUP.sub(_escape_mark, escaped_text(one_line(text)))
+    return _COUNT.sub(r"\1\\", _MARGINS.sub(_escape_mark, escaped))
+
+
+def _escape_mark(found: re.Match[str]) -> str:
+    """A function, since a pattern is asked to read a text with marks of its own each time."""
+    return f"\\{found[0]}"
 
 
 def quote_as_block(text: str) -> str:
