@@ -85,9 +85,10 @@ def write_site(built: Built, top: Path) -> ExportedSite:
         open_ = {"": folder}
         for name in sorted({path.partition("/")[0] for path in built.files if "/" in path}):
             open_[name] = stack.enter_context(folder.below(name, makes=True))
-        for path in built.files:
-            place, name = _folder_and_name(open_, path)
-            if path not in former and place.lies(name) is not None:
+        there = {name: {*place.names()} for name, place in open_.items()}
+        for path in built.files.keys() - former:
+            below, _, name = path.rpartition("/")
+            if name in there[below]:
                 raise Refused(
                     f"{top / path} is not of an exported site, and stands where a page belongs"
                 )
@@ -142,8 +143,11 @@ def _folder_and_name(open_: Mapping[str, Folder], path: str) -> tuple[Folder, st
 
 def _brought(folder: Folder, name: str, content: bytes, *, is_new: bool = False) -> bool:
     """Whether a file had to be written."""
+    if is_new:  # what a crash cuts here is known by the marker, and written again
+        folder.make(name, content)
+        return True
     with contextlib.suppress(FileNotFoundError, Unreadable):
-        if not is_new and folder.content(name, SIZE_MAX) == content:
+        if folder.content(name, SIZE_MAX) == content:
             return False
     with folder.new(name, replacing=True, flushes=False) as file:
         file.write(content)
