@@ -49,7 +49,10 @@ NAV: Final = (("decisions", "/"), ("sessions", "/sessions"))
 SCRIPTS: Final = ("verify.js", "proof.js")
 SEARCH: Final = "search.js"
 STATIC: Final = (*SCRIPTS, SEARCH, "page.js", "icon.svg", "sessions.css", "view.css")
-_LINK: Final = re.compile(r' (href|src|action|data-index)="(/[^"]*)"')
+_LINK: Final = re.compile(
+    r'="(?:(?<= href=")|(?<= src=")|(?<= action=")|(?<= data-index="))(/[^"]*)"'
+)
+_NOWHERE: Final = re.compile(r' [a-z-]+="\0"')
 _ID: Final = re.compile(r"[0-9a-f][0-9a-f-]*")
 
 
@@ -139,16 +142,10 @@ class _Building:
             path = f"decisions/{row.uid}.html"
             self.pages[f"/decisions/{row.uid}"] = self.pages[f"/decisions/{row.session_id}"] = path
             self.pages[f"/sessions/{row.session_id}"] = f"sessions/{row.session_id}.html"
-        for row in rows:
-            process = self.request.reading.filed if row.file else self.request.process
-            assert process is not None, "a row of a file is of what files say more"
-            head = process.store.head(row.session_id)
-            assert head is not None, "it was listed"
-            read = process.projector.reader.read(process.following.stream(head))
-            if read.trouble:
-                self.left_out[row.session_id] = read.why
-            elif not self.left_out:
-                self._session(replace(row, file=None), process, read)
+        self._sessions([row for row in rows if not row.file], self.request.process)
+        if filed := [row for row in rows if row.file]:
+            assert self.request.reading.filed is not None, "they are of what files say more"
+            self._sessions(filed, self.request.reading.filed)
         if self.left_out:
             return self._without()
         # Where one lies is no matter of the site.
@@ -198,6 +195,17 @@ class _Building:
             self.request, everything=self.everything, sessions=self.sessions, skipped=skipped
         )
         return again.built()
+
+    def _sessions(self, rows: Sequence[DecisionRow], process: Process) -> None:
+        """Those of one log."""
+        heads = process.store.heads_of([row.session_id for row in rows])
+        for row in rows:
+            stream = process.following.stream(heads[row.session_id])
+            read = process.projector.reader.read(stream)
+            if read.trouble:
+                self.left_out[row.session_id] = read.why
+            elif not self.left_out:
+                self._session(replace(row, file=None), process, read)
 
     def _session(self, row: DecisionRow, process: Process, read: Read) -> None:
         """The page of a decision, the timeline of its session, and their proof."""
@@ -343,12 +351,15 @@ class _Building:
                 "project": self.request.process.project,
             },
         )
-        return _LINK.sub(lambda found: self._linked(frame, found), text).encode()
+        root = frame.root
 
-    def _linked(self, frame: Frame, found: re.Match[str]) -> str:
-        """A link to a page of the server as one to a file; none where the site has no such page."""
-        target = self._target(unescape(found[2]))
-        return f' {found[1]}="{frame.root}{target}"' if target else ""
+        def linked(found: re.Match[str]) -> str:
+            """A link to a page as one to a file; none where the site has no such page."""
+            target = self._target(unescape(found[1]))
+            return f'="{root}{target}"' if target else '="\0"'
+
+        text = _LINK.sub(linked, text)
+        return (_NOWHERE.sub("", text) if "\0" in text else text).encode()
 
     def _target(self, address: str) -> str:
         if page := self.pages.get(address):

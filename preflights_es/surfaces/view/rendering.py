@@ -108,6 +108,8 @@ WORDS: Final = {
     for one in (stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
 } | {"clock": format_time_only, "cost": costs_in_words, "date": format_date_only}
 """Filters of templates, by name."""
+DIGITS: Final = frozenset(("clock", "count", "date", "millis", "percent", "share", "span", "stamp"))
+"""Those that say a number or a time, in which there is nothing to escape."""
 
 FILES: Final = {
     "decisions.js": "text/javascript",
@@ -298,11 +300,14 @@ def static_file_address(name: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # the server answers before
     from jinja2.compiler import CodeGenerator
+    from jinja2.nodes import Filter
 
     class Written(CodeGenerator):
-        def _output_child_pre(self, _node: Any, _frame: Any, finalize: Any) -> None:
+        def _output_child_pre(self, node: Any, _frame: Any, finalize: Any) -> None:
             """In one call: markupsafe makes an object of each text, which costs thrice as much."""
-            self.write("environment.written(" if finalize.src is None else "environment.written((")
+            is_plain = isinstance(node, Filter) and node.name in DIGITS
+            written = "" if is_plain else "environment.written"
+            self.write(f"{written}(" if finalize.src is None else f"{written}((")
 
     class Pages(Environment):
         code_generator_class = Written
@@ -319,6 +324,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         finalize=_finalized,
+        optimized=False,
         cache_size=-1,
         auto_reload=False,
     )
@@ -352,6 +358,8 @@ def _finalized(value: Any) -> Any:
 
 def render_template_value(value: Any) -> str:
     """What a template says, as text of HTML."""
+    if type(value) is int or (type(value) is str and value.isalnum()):
+        return str(value)  # most are numbers and single words
     found = _finalized(value)
     if type(found) is str:
         return escape(found)
