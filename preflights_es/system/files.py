@@ -251,17 +251,6 @@ class Folder:
                 with contextlib.suppress(OSError):
                     self.remove(temporary)
 
-    def make(self, name: str, content: bytes) -> None:
-        """A file under a free name, not flushed; a crash leaves a part of it.
-
-        Raises:
-            FileExistsError: the name is taken.
-            OSError: the system refuses.
-        """
-        handle = os.open(self._at(name), _NEW, 0o666, dir_fd=self.handle)
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-
     @contextlib.contextmanager
     def new_path(self, name: str) -> Iterator[Path]:
         """A path to write to, inside of a folder that other users cannot enter; else as `new`."""

@@ -143,11 +143,8 @@ def _folder_and_name(open_: Mapping[str, Folder], path: str) -> tuple[Folder, st
 
 def _brought(folder: Folder, name: str, content: bytes, *, is_new: bool = False) -> bool:
     """Whether a file had to be written."""
-    if is_new:  # what a crash cuts here is known by the marker, and written again
-        folder.make(name, content)
-        return True
     with contextlib.suppress(FileNotFoundError, Unreadable):
-        if folder.content(name, SIZE_MAX) == content:
+        if not is_new and folder.content(name, SIZE_MAX) == content:
             return False
     with folder.new(name, replacing=True, flushes=False) as file:
         file.write(content)
