@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -19,9 +21,21 @@ from preflights_es.store.sql_projections import SqlFollowing
 from preflights_es.use.process import projector
 from tests.fixed import Clock
 from tests.markdown import ROOT
-from tests.projections.given import NAMES, address, following, from_zero, kept, recorded
+from tests.projections.given import (
+    NAMES,
+    address,
+    asked,
+    changed,
+    following,
+    from_zero,
+    kept,
+    recorded,
+)
 from tests.projections.recording import goldens
-from tests.store.given import Salt, sql
+from tests.store.given import Salt, at, sql
+
+POLLED_S: Final = 0.02  # seconds between two looks at a sequence
+
 
 # 1. Writing and following --------------------------------------------------------------------
 
@@ -30,6 +44,52 @@ def started(store: SqlStore, writers: int, events: int) -> subprocess.Popen[byte
     """Writers, each a process with sessions of its own."""
     words = (address(store), str(writers), str(events))
     return subprocess.Popen([sys.executable, "-m", "tests.projections.writer", *words], cwd=ROOT)
+
+
+class Poller:
+    """Follows a sequence, as is often done: what lies behind the last position that it saw."""
+
+    def __init__(self, store: SqlStore) -> None:
+        self._store = store
+        self.seen: set[tuple[str, int]] = set()
+        self._last = 0
+        changed(store, "ALTER TABLE events ADD COLUMN position bigserial UNIQUE")
+
+    def follow(self, writers: subprocess.Popen[bytes]) -> None:
+        """Until they are done, and once more."""
+        while writers.poll() is None:
+            self.look()
+            time.sleep(POLLED_S)
+        self.look()
+
+    def look(self) -> None:
+        query = "SELECT position, session_id, version FROM events WHERE position > {}"
+        for position, session_id, version in asked(self._store, query.format(self._last)):
+            self.seen.add((session_id, version))
+            self._last = max(self._last, position)
+
+
+@pytest.mark.slow("crowds")
+def test_a_follower_of_a_sequence_loses_events_and_ours_none_of_6_000(empty_database: str) -> None:
+    with closing(at(empty_database)) as store, ThreadPoolExecutor(1) as pool:
+        poller, projections = Poller(store), following(store)
+        projections.catch_up()
+        writers = started(store, 8, 6_000)
+        # No process is held up: a writer takes positions, and another one commits later ones first.
+        polled = pool.submit(poller.follow, writers)
+        while writers.poll() is None:
+            projections.follow()
+        polled.result()
+        assert writers.returncode == 0
+        projections.follow()
+        total = SqlFollowing(store).counts()["events"]
+        assert total >= 6_000
+        lost = total - len(poller.seen)
+        assert lost > 300, "two to four thousand, on one processor or two, busy or not"
+        followed = kept(store)
+        assert sum(row["version"] for row in followed["sessions"]) == total
+        assert SqlFollowing(store).counts()["waiting"] == 0
+        assert followed == from_zero(store)
 
 
 @pytest.mark.slow("crowds")

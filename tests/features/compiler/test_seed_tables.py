@@ -8,7 +8,7 @@ from preflights_es.features.compiler.domain.events import PASSES, PassName
 from preflights_es.features.compiler.domain.rules import why_forbidden
 from preflights_es.kernel.completions import Accepted, Rejected
 from tests.each import each
-from tests.features.compiler.chain import verdict
+from tests.features.compiler.chain import by_rules, chained, sampled, verdict
 from tests.features.compiler.passes_read import PLANS, begun
 from tests.filed_cases import filed_cases
 
@@ -89,3 +89,8 @@ def _texts(value: object) -> list[str]:
         return [value]
     inside = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return [text for one in inside for text in _texts(one)]
+
+
+def test_9_3_the_full_flow_with_the_stub_ends_in_a_refactoring() -> None:
+    assert list(chained(by_rules)) == [one.writes for one in PASSES.values()]
+    assert sampled("project").documents[0].text.startswith("# Requirements")
