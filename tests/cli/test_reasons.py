@@ -141,6 +141,10 @@ def test_a_person_is_asked_once_why(house: Project) -> None:
         t.expect(INSTEAD)
         t.type("")
         assert "because: We know it" in t.expect(KEY)
+        t.press("l")
+        assert t.code() == 3
+    with terminal(house, "resume") as t:
+        assert "Instead of" not in t.expect(KEY)
         t.press("a")
         assert t.code() == 0
     assert house.show()["because"] == {"text": "We know it", "by": "user"}

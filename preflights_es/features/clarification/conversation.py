@@ -94,7 +94,8 @@ def run(
     if is_resumed and session.can_accept:
         for line in provenance_lines(as_clarification(session)):
             voice.say(f"  {line}")
-    return _Conversation(app, voice, by, choices or Choices()).run(session, accepting=accepting)
+    talk = _Conversation(app, voice, by, choices or Choices(), is_resumed=is_resumed)
+    return talk.run(session, accepting=accepting)
 
 
 class _Conversation(NamedTuple):
@@ -105,6 +106,8 @@ class _Conversation(NamedTuple):
     by: str | None
     choices: Choices
     """What the person said about older decisions before."""
+    is_resumed: bool
+    """Whether the person passed by what was asked behind a reason before."""
 
     def run(self, session: View, *, accepting: bool) -> int:
         """The exit code, once the session is where the person leaves it."""
@@ -302,6 +305,8 @@ class _Conversation(NamedTuple):
             return session
         if found.because is None:
             session = self._told_line(session, say("Because: "), StatedReasons)
+        elif self.is_resumed:
+            return session
         is_said = as_clarification(session).alternatives or (found.stated and found.replaced)
         if not session.can_accept or is_said:
             return session
