@@ -27,6 +27,7 @@ from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.records.foreign_records import record_header
 from preflights_es.records.record_folder import folder_of, usual_folder
 from preflights_es.records.session_files import FOLDER, SIZE_MAX
+from preflights_es.records.status_words import reference
 from preflights_es.use.decisions import list_decisions, log_decisions, records_beside
 from preflights_es.use.filed_sessions import FiledSession, FiledSessions
 from preflights_es.use.foreign import Foreign, ForeignRow
@@ -311,16 +312,19 @@ def decision_changes(
         one.path or one.title for row in signed for one in list_superseded(row) if not one.uid
     }
     found = [*_of_records(base, records, titles, is_edited)]
+    # What such a record turned down hangs on the number of the decision that replaced it.
+    said = (reference(one.superseded_by) for one in base.records)
+    named = {one.number for one in said if one}
     for was in before.values():
         path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
         if what := _describe_decision_change(was, own.get(was.uid)):
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced
             found.append(DecisionChange(was, path, what, was_decided=True, is_signed=is_proven))
         elif own[was.uid].number != was.number:
-            what = f"is called {own[was.uid].name} now"
-            found.append(DecisionChange(was, path, what, was_decided=True, is_signed=True))
+            what, is_free = f"is called {own[was.uid].name} now", was.number not in named
+            found.append(DecisionChange(was, path, what, was_decided=True, is_signed=is_free))
     yield from found
-    told = {said for one in found for said in (one.row.uid, one.row.title)}
+    told = {name for one in found for name in (one.row.uid, one.row.title)}
     for uid, path in touched.items():
         if (row := own.get(uid)) and is_counted(row) and uid not in before:
             older = list_superseded(row)

@@ -273,6 +273,23 @@ def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team, by: str) -
     assert checked(team, "--base", "base")[0] == 0
 
 
+@pytest.mark.parametrize("is_named", [True, False])
+def test_another_number_passes_where_no_record_names_the_old_one(
+    team: Team, is_named: bool
+) -> None:
+    by = "ADR-0001" if is_named else "ADR-0009"
+    old = f"# Use Webpack\n\nStatus: superseded by {by}\n"
+    team.brings("docs/decisions/0008-use-webpack.md", old)
+    committed(team)
+    team.git("branch", "--force", "base")
+    team.brings("docs/decisions/0001-a.md", "# A\n\nStatus: rejected\n\nDate: 2000-01-01\n")
+    committed(team)
+    assert team.call("admin", "renumber").code == 0
+    code, found = judged(team)
+    (line,) = (one for one in changes(found) if "is called ADR-0009 now" in one)
+    assert (code, line.startswith("error: ")) == (int(is_named), is_named)
+
+
 # 3. Records without a session ----------------------------------------------------------------
 
 
