@@ -100,7 +100,7 @@ def of_records(
     for old in records:
         if old.status != "superseded" or not old.value:
             continue
-        later = _successor(old, records, numbers)
+        later = find_successor(old, records, numbers)
         values = values_of([later]) if later else ()
         is_same = canonical(old.value) in map(canonical, values)
         # What only held for a part says nothing of the whole.
@@ -117,7 +117,7 @@ def values_of(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[str]:
             yield from (value for _, value in row.fields)
 
 
-def _successor(
+def find_successor(
     old: ForeignRow, records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
 ) -> DecisionRow | ForeignRow | None:
     """What took a record's place, where that is in force and named beyond doubt."""

@@ -34,6 +34,7 @@ from preflights_es.use.foreign import Foreign, ForeignRow
 from preflights_es.use.holding import is_counted
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
+from preflights_es.use.turned_down import find_successor
 from preflights_es.words.decisions import Related, list_superseded
 
 
@@ -394,7 +395,8 @@ def _of_records(
             by = f" by {_shorten_decision_text(now.superseded_by)}" if now.superseded_by else ""
             what = f"is {_STANDS.get(now.status, now.status)}{by}"
         else:
-            what = _describe_changed_fields(was, now, _FOREIGN) or _successor_changed(was, now)
+            what = _describe_changed_fields(was, now, _FOREIGN)
+            what = what or _successor_changed(was, now, base.records, records)
         if not what and was.is_held and is_edited(was, now):
             what = "says otherwise: its text"
         if what:
@@ -407,12 +409,22 @@ def _of_records(
             )
 
 
-def _successor_changed(was: ForeignRow, now: ForeignRow) -> str:
+def _successor_changed(
+    was: ForeignRow, now: ForeignRow, before: Sequence[ForeignRow], here: Sequence[ForeignRow]
+) -> str:
     """What was turned down hangs on the record that took the place of this one."""
-    if was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]:
-        return ""
     newer = _shorten_decision_text(now.superseded_by) or "no record that it names"
-    return f"is replaced by {newer} now"
+    is_same = was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]
+    if is_same and was.path != now.path:  # in another folder a number may mean another record
+        found = find_successor(now, here, {})
+        newer = found.path if isinstance(found, ForeignRow) else newer
+        is_same = _is_one_file(find_successor(was, before, {}), found)
+    return "" if is_same else f"is replaced by {newer} now"
+
+
+def _is_one_file(was: Row | None, now: Row | None) -> bool:
+    names = (_record_file_name(one) for one in (was, now) if isinstance(one, ForeignRow))
+    return len({*names}) < 2 and (was is None) == (now is None)
 
 
 class RecordsHere:

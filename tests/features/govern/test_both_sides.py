@@ -297,12 +297,18 @@ def page(title: str, status: str = "accepted", more: str = "") -> str:
 FISH: Final = "ideas/0001-use-fish.md"
 GULP: Final = page("Use Gulp", more="applies-to: [lib/**]\n")
 CELERY: Final = {f"notes/000{n}-use.md": page(f"Use {n}") for n in (1, 2)}
+REDUX: Final = page("Use Redux", "superseded by ADR-0011")
 Files = dict[str, str | None]
 ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
     "another successor": (
-        {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0011")},
+        {"adr/0010-a.md": REDUX},
         {"adr/0010-a.md": page("Use Redux", "superseded by ADR-0099")},
         "adr/0010-a.md (Use Redux) is replaced by ADR-0099 now",
+    ),
+    "another successor, by a move": (
+        {"adr/0010-a.md": REDUX, "adr/0011-b.md": page("Use B"), "c/adr/0011-c.md": page("Use C")},
+        {"adr/0010-a.md": None, "c/adr/0010-a.md": REDUX},
+        "adr/0010-a.md (Use Redux) is replaced by c/adr/0011-c.md now",
     ),
     "an entry that becomes a path": (
         {"adr/0010-a.md": page("Use Luxon", more="applies-to: [payments]\n")},
