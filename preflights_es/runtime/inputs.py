@@ -36,8 +36,10 @@ from preflights_es.kernel.ports import Stored
 from preflights_es.runtime.finder import Finder
 from preflights_es.runtime.runner import (
     CONFLICTS_MAX,
+    AskedElsewhere,
     Handle,
     ProposedInput,
+    RecalledStep,
     Runner,
     Step,
     following,
@@ -72,17 +74,6 @@ class Signs(Protocol):
 
     def proves_person(self, signed: Signable) -> bool:
         """Whether the signature shows that a person was there."""
-
-
-class RecalledStep(Step, frozen=True):
-    """What came of an Input that was recorded before, as it stood then: the session went on."""
-
-
-class AskedElsewhere(Step, frozen=True):
-    """A step that is recorded while another process asks the provider; that process goes on."""
-
-    asking: str
-    """The process and the provider that it asks, in words."""
 
 
 class WantedInput(msgspec.Struct, frozen=True):

@@ -154,6 +154,17 @@ class Step(msgspec.Struct, frozen=True):
     decisions: tuple[Decision, ...]
 
 
+class RecalledStep(Step, frozen=True):
+    """What came of an Input that was recorded before, as it stood then: the session went on."""
+
+
+class AskedElsewhere(Step, frozen=True):
+    """A step that is recorded while another process asks the provider; that process goes on."""
+
+    asking: str
+    """The process and the provider that it asks, in words."""
+
+
 class ProposedInput(msgspec.Struct, frozen=True):
     """An Input on its way into a session."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial, reduce
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 from msgspec import UNSET
@@ -17,16 +17,17 @@ from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.text import caseless
 from preflights_es.records.files import repository_within
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import AskedElsewhere, Handle, RecalledStep, Step
 from preflights_es.runtime.sanitizing import Sanitizer
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
 from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX, StatedReasons, pattern_problem
 from preflights_es.words.questions import AnswerRefusal, Opening, Question, Refusal
 from preflights_es.words.workflow import View, Workflow
+
+if TYPE_CHECKING:
+    from preflights_es.runtime.sessions import Sessions
 
 Pairs = Sequence[tuple[str, Sequence[str]]]
 Given = Mapping[str, str | Sequence[str]] | Pairs

@@ -16,9 +16,7 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LogBusy, Notice, PreflightsError
 from preflights_es.kernel.events import UNSEEN, Actor, Evidence
 from preflights_es.kernel.lead import WRITERS, Lead, Setup, setup_of
-from preflights_es.runtime.inputs import Inputs
 from preflights_es.runtime.runner import Handle, Step
-from preflights_es.runtime.sessions import Sessions
 from preflights_es.settings.load import surroundings
 from preflights_es.system.interpreter import ran
 from preflights_es.use.leads import CODE, Leads
@@ -28,6 +26,8 @@ from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.history.erasure import Erasure
+    from preflights_es.runtime.inputs import Inputs
+    from preflights_es.runtime.sessions import Sessions
     from preflights_es.use.signer import Signer
 
 
@@ -138,6 +138,8 @@ class Request:
     @cached_property
     def inputs(self) -> Inputs:
         """What it records; first, what earlier calls left open is written."""
+        from preflights_es.runtime.inputs import Inputs  # looking records nothing
+
         process = self.process
         return Inputs(
             process.runner,
@@ -165,6 +167,8 @@ class Request:
     @cached_property
     def sessions(self) -> Sessions:
         """The sessions of this project, whatever their workflow."""
+        from preflights_es.runtime.sessions import Sessions  # likewise
+
         return Sessions(self.inputs)
 
     @cached_property

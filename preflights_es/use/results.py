@@ -17,8 +17,7 @@ from preflights_es.kernel.errors import Notice
 from preflights_es.kernel.events import Actor, Decision
 from preflights_es.kernel.ids import decision_name, iso, iso_or_none
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.inputs import AskedElsewhere, RecalledStep
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import AskedElsewhere, Handle, RecalledStep, Step
 from preflights_es.words.decisions import (
     AttributedReason,
     DecidedPatch,

@@ -32,8 +32,7 @@ from preflights_es.kernel.text import (
 )
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
-from preflights_es.runtime.inputs import RecalledStep
-from preflights_es.runtime.runner import Handle, Step
+from preflights_es.runtime.runner import Handle, RecalledStep, Step
 from preflights_es.use.answers import finish_due_documents
 from preflights_es.use.request import Request
 from preflights_es.use.results import session_of
