@@ -59,6 +59,7 @@ SORTED: Final = 5_000  # calls that are put in order of time before they are tak
 SORTED_BYTES: Final = 64_000_000
 OPEN_MAX: Final = 2_000  # conversations that are held at once
 ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
+TOO_BUSY: Final = f"the log is too busy: {CONFLICTS_MAX} tries failed"
 UNREAD_MAX: Final = 20  # lines that are named one by one
 ABOUT_READ: Final = 10_000  # characters of the first turn
 
@@ -243,6 +244,7 @@ class Intake:
                 return
             conversation.waiting.append(WaitingInput(missed, input_id))
             self._flush()
+        raise StoreUnavailable(TOO_BUSY)
 
     def _take_sorted(
         self, held: list[tuple[SourceCall, int]], told: Callable[[int], object]
@@ -495,7 +497,7 @@ class Intake:
                 return
             else:
                 return
-        raise StoreUnavailable(f"the log is too busy: {CONFLICTS_MAX} tries failed")
+        raise StoreUnavailable(TOO_BUSY)
 
     def _count_recorded(self, conversation: OpenConversation, handle: Handle) -> None:
         before, after = conversation.handle.session, handle.session
