@@ -324,6 +324,7 @@ class _Server(ThreadingHTTPServer):
 class _Handler(BaseHTTPRequestHandler):
     server: _Server
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # else each answer of a connection that stays waits for 40 ms
 
     def do_POST(self) -> None:
         length = int(self.headers.get("content-length", "0"))
