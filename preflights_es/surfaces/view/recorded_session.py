@@ -209,7 +209,9 @@ def sides(recorded: Any, computed: Any, most: int = LOOK) -> tuple[DivergenceSid
     Args:
         most: characters of the middle.
     """
-    a, b = (one if isinstance(one, str) else indent_json(one) for one in (recorded, computed))
+    a, b = map(_as_read, (recorded, computed))
+    if a == b:  # it is in the blanks of JSON, or in what is empty there
+        a, b = str(recorded), str(computed)
     start = _common(a, b)
     shorter = min(len(a), len(b)) - start
     end = min(_common(a[::-1], b[::-1]), shorter)
@@ -242,6 +244,12 @@ def _common(a: str, b: str) -> int:
     """How many characters both begin with."""
     pairs = enumerate(zip(a, b, strict=False))
     return next((n for n, (x, y) in pairs if x != y), min(len(a), len(b)))
+
+
+def _as_read(one: Any) -> str:
+    """A text as it is, but for one of JSON: an answer of a model is read as a value."""
+    value = read_answer_value(one) if isinstance(one, str) else one
+    return one if value is None and isinstance(one, str) else indent_json(value)
 
 
 def indent_json(value: Any) -> str:

@@ -576,6 +576,13 @@ def test_sides_have_in_the_middle_what_only_they_have(
     assert tuple((one.same, one.differs, one.behind) for one in found) == expected
 
 
+def test_answers_in_json_are_compared_as_they_are_read() -> None:
+    one, other = sides('{"kind":"ask","why":"","to":1}', '{"kind": "ask", "to": 2}')
+    assert (one.same, one.differs, other.differs) == ('{\n  "kind": "ask",\n  "to": ', "1", "2")
+    one, other = sides('{"to":1}', '{"to": 1}')
+    assert (one.differs, other.differs) == ("", " ")
+
+
 def test_lines_that_both_sides_have_between_differences_are_not_marked() -> None:
     found = sides("for 4\nsame\nsame\nend 4.", "for 3\nsame\nsame\nend 3.")
     assert [one.parts for one in found] == [
