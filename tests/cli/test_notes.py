@@ -127,6 +127,8 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
         (("--json", "--no-input", "--", "- Milch\n- Brot"), "- Milch\n- Brot"),
         (("--json", "--", "-5 Grad am Montag"), "-5 Grad am Montag"),
         (("--json", "--", "--file"), "--file"),
+        (("--json", "--", "done"), "done"),
+        (("take", "--json", "cancel"), "cancel"),
     ],
 )
 def test_what_stands_behind_two_dashes_is_the_note(
