@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from preflights_es.kernel.events import Actor
+from preflights_es.use import sessions
+from preflights_es.use.bootstrap import Opened
+from preflights_es.use.use_cases import NewAcceptance, NewSession
+from preflights_es.words.decisions import Hold, RejectedAlternative, StatedReasons
+from preflights_es.words.questions import written_question
 from tests.filed_cases import filed_cases
+
+ADA: Final = Actor("user", "Ada")
 
 
 class Decided(NamedTuple):
@@ -17,6 +25,31 @@ class Decided(NamedTuple):
 
 FILED: Final = filed_cases(__file__)
 DECISIONS: Final = tuple(Decided(topic, tuple(options)) for topic, *options in FILED["DECISIONS"])
+
+
+def decide(
+    house: Opened,
+    topic: str,
+    options: tuple[str, ...],
+    *paths: str,
+    hold: Hold = "tell",
+    by: Actor | None = ADA,
+) -> None:
+    """A decision between options, the first of which was chosen.
+
+    Args:
+        by: who accepts it; by nobody it stays a proposal.
+    """
+    request = house.request(ADA)
+    written = written_question(f"Which {topic}?", options, topic)
+    others = tuple(map(RejectedAlternative, options[1:]))
+    reasons = StatedReasons("it is known here", alternatives=others, paths=paths, hold=hold)
+    workflow = next(name for name, w in house.process.runner.workflows.items() if w.asked.written)
+    new = NewSession(f"Choose: {topic}", workflow, written=written, reasons=reasons)
+    begun = sessions.start_session(request, new)
+    sessions.answer_session(request, begun.session_id, {"": options[0]})
+    if by is not None:
+        sessions.accept_session(house.request(by), NewAcceptance(begun.session_id))
 
 
 def edit(path: str, new: str, old: str = "") -> dict[str, Any]:

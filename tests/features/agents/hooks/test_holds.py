@@ -12,36 +12,11 @@ import pytest
 from preflights_es.features.agents.hook_edits import FILE, Memory, before_edit
 from preflights_es.features.agents.hook_events import HookEvent
 from preflights_es.kernel.events import Actor
-from preflights_es.use import sessions
 from preflights_es.use.bootstrap import Opened, opened_process
-from preflights_es.use.use_cases import NewAcceptance, NewSession
-from preflights_es.words.decisions import Hold, RejectedAlternative, StatedReasons
-from preflights_es.words.questions import written_question
-from tests.features.agents.hooks.edit_cases import edit, patch, run
+from tests.features.agents.hooks.edit_cases import decide, edit, patch, run
 
-ADA = Actor("user", "Ada")
 BOT = Actor("agent", "claude-code")
 UNATTENDED = {"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}
-
-
-def decide(
-    house: Opened,
-    topic: str,
-    options: tuple[str, ...],
-    *paths: str,
-    hold: Hold = "tell",
-    by: Actor = ADA,
-) -> None:
-    """A decision between options, the first of which was chosen."""
-    request = house.request(ADA)
-    written = written_question(f"Which {topic}?", options, topic)
-    others = tuple(map(RejectedAlternative, options[1:]))
-    reasons = StatedReasons("it is known here", alternatives=others, paths=paths, hold=hold)
-    workflow = next(name for name, w in house.process.runner.workflows.items() if w.asked.written)
-    new = NewSession(f"Choose: {topic}", workflow, written=written, reasons=reasons)
-    begun = sessions.start_session(request, new)
-    sessions.answer_session(request, begun.session_id, {"": options[0]})
-    sessions.accept_session(house.request(by), NewAcceptance(begun.session_id))
 
 
 @pytest.fixture(name="house")
