@@ -38,7 +38,7 @@ def decide(
     """A decision between options, the first of which was chosen.
 
     Args:
-        by: who accepts it; by nobody it stays a proposal.
+        by: who accepts it; None leaves it open.
     """
     request = house.request(ADA)
     written = written_question(f"Which {topic}?", options, topic)
