@@ -317,7 +317,6 @@ _FILED: Final = st.lists(
     ),
     max_size=2,
 ).map(tuple)
-_NUMBERS: Final = st.integers(0, 4)
 
 
 def extraction_opening(_: Workflow[Any]) -> SearchStrategy[SessionMove]:

@@ -34,14 +34,6 @@ def today(house: Project, *args: str) -> Any:
     return house.call("today", *args, "--json").json
 
 
-def open_tasks(house: Project) -> list[str]:
-    return [
-        item["id"]
-        for item in house.call("note", "list", "--json").json["items"]
-        if item["type"] == "task"
-    ]
-
-
 # 1. Planning ---------------------------------------------------------------------------------
 
 
