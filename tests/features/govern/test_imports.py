@@ -260,6 +260,7 @@ def test_a_name_that_a_program_may_load_is_seen_where_no_import_is(text: str, na
         ),
         ("build-depends: base, mongoDB >= 2", "mongodb"),
         ("import Database.MongoDB", "mongodb"),
+        ('source = "terraform-aws-modules/mongodb/aws"', "mongodb"),
         ("(def mongodb-url 1) redux_like mongodbs; at the motor", ""),
     ],
 )
