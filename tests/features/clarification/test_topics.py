@@ -105,6 +105,22 @@ def test_whatever_else_is_said_has_no_menu(text: str) -> None:
     assert find(text).topics == ()
 
 
+def test_a_text_that_a_form_covers_has_the_words_without_which_none_is_compiled() -> None:
+    asking = (text for text, _ in FILED["a_choice_that_is_asked_for_has_a_menu"])
+    stating = [text for text, _ in FILED["a_form_that_covers_the_text_states_a_value"]]
+    parts = [part for text in (*asking, *stating) for part in choices.clauses(text)]
+    covered = set[str]()
+    for form in (*(one.pattern for one in choices.FORMS), *choices._REPLACES, choices._REPLACEMENT):
+        for part in parts:
+            if choices._pattern(form).search(part.folded):
+                covered.add(form)
+                for words in choices._needed_words(form):
+                    assert any(word in part.folded for word in words), (form, part.text)
+    assert len(covered) > 20
+    for word, statement in (*language.ENGLISH, *language.GERMAN):
+        assert all(word in text.casefold() for text in stating if statement.fullmatch(text)), word
+
+
 @each(("text", "expected"), FILED["what_a_text_rules_out_is_no_option"])
 def test_what_a_text_rules_out_is_no_option(text: str, expected: tuple[str, ...]) -> None:
     state = after(by_pack(text))

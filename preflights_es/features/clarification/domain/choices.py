@@ -109,6 +109,8 @@ def _needed_words(form: str) -> tuple[frozenset[str], ...]:
     for piece in _PIECE.finditer(form):
         sign, is_optional = piece[0], form[piece.end() : piece.end() + 1] in ("?", "{", "*")
         depth += {"(": 1, ")": -1}.get(sign, 0)
+        if sign == "|" and not depth:
+            return ()  # either side may fit
         if sign == "(" and depth == 1:
             begun = piece.end()
         elif depth or is_optional:
@@ -124,7 +126,7 @@ def _needed_words(form: str) -> tuple[frozenset[str], ...]:
     return tuple(found)
 
 
-_PIECE: Final = late_pattern(r"\\.|\[[^]]*\]|\{\w+\}|[()]|[a-z]{2,}(?![?*{])")
+_PIECE: Final = late_pattern(r"\\.|\[[^]]*\]|\{\w+\}|[()|]|[a-z]{2,}(?![?*{])")
 _GROUP: Final = late_pattern(r"\?:|\?P<\w+>")
 _BEGINS: Final = late_pattern(r"[a-z]+(?![?*{a-z])")
 _ANY: Final = frozenset(("",))
