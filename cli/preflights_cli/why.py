@@ -80,8 +80,11 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     found, workflows = trace_origins(app, what, field)
     voice.json(found)
     if not voice.as_json:
-        for value, workflow in zip(found.values, workflows, strict=True):
+        following = [*found.values, None][1:]
+        for value, workflow, after in zip(found.values, workflows, following, strict=True):
             _say_why(voice, value, shown_of(workflow).sources)
+            if after is None or after.uid != value.uid:
+                _say_outcome(voice, value)
         for artifact in found.artifacts:
             _say_artifact(voice, artifact)
         for session in found.sessions:
@@ -153,6 +156,10 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         voice.say(f"  {who_said:<10} {model_label} {did} (event {response.version})")
         text = shortened(one_line(response.text or ""), RESPONSE_MAX)
         voice.say(f"             {escaped_text(text)}")
+
+
+def _say_outcome(voice: Voice, value: Why) -> None:
+    """What holds for all values of a decision: its reasons, who accepted it, what came of it."""
     _say_reasons(voice, value)
     _say_read(voice, value.read)
     if (done := value.acknowledged) is not None:
