@@ -181,8 +181,9 @@ def replay_command(
 ) -> int:
     """Re-run recorded sessions and compare every decision; no model is asked.
 
-    `preflights regress` replays all sessions. FILE is an export of `admin export`; - is stdin. With --drift, --simulate or a what-if
-    (--provider to --answer) a session runs again outside the log; the run is not recorded.
+    `preflights regress` replays all sessions. FILE is an export of `admin export`; - is stdin. With
+    --drift, --simulate or a what-if (--provider to --answer) a session runs again outside the log;
+    the run is not recorded.
 
     \b
     Examples:
