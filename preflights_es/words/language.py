@@ -31,20 +31,6 @@ from preflights_es.words.questions import Language, is_placeholder
 BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
 
-CI_SERVICES: Final = {
-    ".github/workflows": "GitHub Actions",
-    ".gitlab-ci.yml": "GitLab CI",
-    ".circleci": "CircleCI",
-    ".buildkite": "Buildkite",
-    ".travis.yml": "Travis CI",
-    ".drone.yml": "Drone",
-    ".woodpecker.yml": "Woodpecker",
-    "Jenkinsfile": "Jenkins",
-    "azure-pipelines.yml": "Azure Pipelines",
-    "bitbucket-pipelines.yml": "Bitbucket Pipelines",
-}
-"""The service that runs a file or folder at the root of a repository."""
-
 _WORD: Final = late_pattern(r"[^\W_]+")
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
-from preflights_es.words.language import CI_SERVICES, EVERYDAY, read_small_words
+from preflights_es.words.ci_services import CI_SERVICES
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -142,11 +142,15 @@ def mentioned(path: str, text: str, wanted: AbstractSet[str]) -> set[str]:
             is_elsewhere = "." in parts[0] or name.startswith(("http", "node_modules"))
             forms |= {*parts} if is_elsewhere else {parts[-1]}
         found |= forms & near
-    is_unread = f".{_casefold_path(path).rpartition('.')[2]}" in read_import_words("unread")
+    ordinary = wanted
+    if f".{_casefold_path(path).rpartition('.')[2]}" in read_import_words("unread"):
+        from preflights_es.words.language import EVERYDAY, read_small_words  # no hook needs it
+
+        ordinary = EVERYDAY | read_small_words("everyday")
     for name in near - found:  # a full name, as languages take it without an import
         whole, dot = re.escape(name), r"\.|" if "." in name else ""
         form = rf"(?<![\w.:]){whole}(?:{dot}::)\w|\\{whole}\\\w"
-        if is_unread and name not in EVERYDAY and name not in read_small_words("everyday"):
+        if name not in ordinary:
             form = rf"(?<![\w-]){whole}(?![\w-])"
         if re.search(form, folded):
             found.add(name)
