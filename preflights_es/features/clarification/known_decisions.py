@@ -31,7 +31,7 @@ from preflights_es.features.recall.decision_search import (
     stems_of_subject,
 )
 from preflights_es.features.recall.domain.rules import ComparedDecision, have_same_stems
-from preflights_es.features.recall.word_variants import stems
+from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.ids import iso
@@ -119,8 +119,8 @@ def find_known_decisions(
 
 def _is_at(place: ComparedDecision, one: Titled) -> bool:
     """Whether a decision is at a place."""
-    if bool(one.scope) != bool(place.scope):
-        return False  # stems cost time
+    if not may_have_stems(one.scope, place.scope):
+        return False
     subject = stems_of_subject(one.title, one.values) if not place.has_topic else ()
     other = ComparedDecision(
         category=one.category, fields=(), scope=stems(one.scope), subject=subject

@@ -122,6 +122,14 @@ def stems(text: str) -> tuple[frozenset[str], ...]:
     )
 
 
+def may_have_stems(text: str, found: tuple[frozenset[str], ...]) -> bool:
+    """Whether a text may have these stems: they begin as its words do. Stemming costs more."""
+    words = {*collect_search_words(text), *find_distinguishing_words(text)}
+    return {word[0] for word in words} == {
+        stem[0] for of_language in found[:1] for stem in of_language
+    }
+
+
 def _stemmed(stemmer: Any, word: str) -> str:
     stem = _stem_of(stemmer, word)
     return stem[:-1] if stem.endswith("niss") else stem  # `Ereignis`, `Ereignisse`

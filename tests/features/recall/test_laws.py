@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from hypothesis import given
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import QUERIES_MAX, QueriesRewritten
 from preflights_es.features.recall.domain.state import RecallState
+from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.lead import FellBack
 from preflights_es.testing import PlayedSession, SessionMove
@@ -49,3 +51,11 @@ def test_every_call_is_counted(moves: list[SessionMove]) -> None:
     found = run(moves)
     calls = [event for event in found.events if isinstance(event, CompletionRequested)]
     assert found.handle.session.state.led.calls == len(calls)
+
+
+@given(st.text(st.characters(max_codepoint=0x17F), max_size=30))
+@example("the dying news")
+@example("\u00c4rzte und \u00dcbungen")
+def test_a_text_may_have_its_own_stems_and_none_of_other_words(text: str) -> None:
+    assert may_have_stems(text, stems(text))
+    assert not may_have_stems(f"{text} orders", stems("carts"))
