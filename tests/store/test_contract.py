@@ -647,6 +647,15 @@ def test_counts_and_checks_say_what_is_there(log: SqlStore) -> None:
     log.check()
 
 
+def test_sessions_are_found_by_the_tags_of_their_events(log: SqlStore) -> None:
+    one, _ = opened(log, 1), opened(log, 2)
+    other = said("more", "more")
+    log.append([batch(1, replace(other, type="toy.refused.v1"), after=one)])
+    assert log.sessions_with(["toy.refused.v1", "toy.unknown.v1"]) == {session_id(1)}
+    assert log.sessions_with([other.type]) == {session_id(1), session_id(2)}
+    assert log.sessions_with([]) == frozenset()
+
+
 def test_a_head_that_was_set_back_is_found_by_the_next_append(log: SqlStore) -> None:
     head = opened(log, 1)
     first = "(SELECT hash FROM events WHERE version = 1)"
