@@ -301,8 +301,10 @@ def _read_failure_message(new: Input | None) -> str:
 
 
 def why_none(led: LeadState) -> str:
-    """Why no response of the model is used, as far as the log knows; empty where one is."""
-    kind = led.fell_back or led.stalled or led.failed
+    """Why no response of the model is used, for people, as far as the log knows; empty where one
+    is.
+    """
+    kind = (led.fell_back or led.stalled or led.failed).replace("_", " ")
     return f"{kind}: {led.failure}" if kind and led.failure else kind
 
 

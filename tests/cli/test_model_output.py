@@ -116,7 +116,7 @@ def test_a_value_that_was_not_said_is_not_written(house: Project, api: FakeAPI) 
         "Ada",
     )
     assert done.code == 0
-    assert "no usable answer from the model (schema_violation)" in done.err
+    assert "no usable answer from the model (schema violation)" in done.err
     (path,) = (house.folder / "docs" / "decisions").glob("*.md")
     assert "evil-package" not in path.read_text("utf-8")
 
@@ -151,7 +151,7 @@ def test_a_line_break_in_a_title_and_code_in_a_question_break_the_contract(
     question = asks("Authentication", text)
     api.script(*said(question, question))
     done = asked(house, api, "start", "Add login", "--no-input")
-    assert "no usable answer from the model (code_in_output): the rules went on" in done.err
+    assert "no usable answer from the model (code in output): the rules went on" in done.err
     assert text not in done.out
 
 

@@ -191,7 +191,7 @@ def test_each_zone_of_a_team_has_its_day(house: Project, tasks: list[str]) -> No
 def test_a_model_that_fails_gives_way_for_this_plan(house: Project, tasks: list[str]) -> None:
     done = house.call("today", *DAY, *FAILING, "--language", "de")
     assert done.code == 0
-    assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid_json)\n"
+    assert done.err == "warning: KI nicht verfügbar. Selbst auswählen? (invalid json)\n"
     assert ", made by the rules" in done.out
     found = today(house, *DAY, "--provider", "sim")
     assert (found["source"], found["calls"], found["warnings"]) == ("model", 3, [])

@@ -120,7 +120,7 @@ def test_a_step_that_ended_with_a_report_is_closed_and_says_why() -> None:
     led = LeadState(lead=Lead("p", "m"), request=REQUEST)
     closed = evolve_lead_state(led, None, StepFailed(contract="yes.v1", reason="invalid_json"))
     assert closed.request is None
-    assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid_json")
+    assert (closed.failed, closed.stalled, why_none(closed)) == ("invalid_json", "", "invalid json")
     assert evolve_lead_state(closed, None, REQUEST).failed == ""
 
 

@@ -414,7 +414,7 @@ def test_a_failed_call_is_made_once_more_after_a_pause_then_the_rules_go_on(
     assert (fell.contract, fell.reason) == ("clarify.v1", kind)
     assert led.state.turns.question is not None
     assert led.state.turns.question.question == "Which authentication approach?"
-    assert kind in WORKFLOW.shown.view(led.state).warnings[0]
+    assert kind.replace("_", " ") in WORKFLOW.shown.view(led.state).warnings[0]
     led.answer(auth_strategy="OAuth")
     assert led.state.offer.patch == OAUTH
     assert len(led.script.requests) == (1 if wait is None else 2)
@@ -426,7 +426,7 @@ def test_a_rejected_request_is_not_sent_again_and_the_warning_says_why() -> None
     assert (led.waits, len(led.script.requests)) == ([], 1)
     (warning,) = WORKFLOW.shown.view(led.state).warnings
     assert warning == (
-        "no usable answer from the model (request_rejected: openai: the key in OPENAI_API_KEY was "
+        "no usable answer from the model (request rejected: openai: the key in OPENAI_API_KEY was "
         "refused): the rules went on"
     )
     assert led.replayed() == "identical"

@@ -70,7 +70,7 @@ def test_a_failed_transport_a_stop_and_a_question_say_what_to_do() -> None:
     )
     view = Compiled("no JSON").view
     assert (view.status, view.can_accept) == ("stopped", False)
-    assert view.warnings == ("the pass ended without an artifact (invalid_json)",)
+    assert view.warnings == ("the pass ended without an artifact (invalid json)",)
     assert "run the pass again" in view.ended
     view = Compiled(MISSING).view
     assert (view.status, view.to_do, view.progress) == ("needs_answers", "answer the question", 0.5)

@@ -161,7 +161,7 @@ def test_after_the_second_failure_the_note_is_left_to_the_person(
     note = Note(*replies, note="Email\n\n  an Chef", language=language)
     assert (note.status, note.view.note_status) == ("stopped", "unprocessed")
     assert (note.view.note, note.items) == ("Email\n\n  an Chef", ())
-    assert note.view.warnings == (f"{sentence} ({reason})",)
+    assert note.view.warnings == (f"{sentence} ({reason.replace('_', ' ')})",)
     assert note.view.to_do
     (fell,) = note.events(FellBack)
     assert (fell.contract, fell.reason) == ("extraction.v1", reason.partition(":")[0])
@@ -173,7 +173,7 @@ def test_what_is_filed_by_hand_ends_the_waiting() -> None:
     note = Note("no", "no").add("task", "Email an Chef")
     assert (note.status, note.view.note_status) == ("done", "processed")
     assert not note.view.to_do
-    assert note.view.warnings == ("no usable answer from the model (invalid_json): filed by hand",)
+    assert note.view.warnings == ("no usable answer from the model (invalid json): filed by hand",)
 
 
 def test_a_strict_note_waits_until_it_is_asked_for_again() -> None:
@@ -226,7 +226,7 @@ def test_the_rules_read_what_no_model_could_but_a_wrong_line() -> None:
     assert note.replayed() == "identical"
     note = Note("no", "no", note="Email due:someday").led_by(None)
     assert note.view.note_status == "unprocessed"
-    assert note.view.warnings[0].endswith("(bad_line)")
+    assert note.view.warnings[0].endswith("(bad line)")
 
 
 @each("call", ["extract-1.1", "extract-9.1", ""])
