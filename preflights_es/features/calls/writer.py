@@ -85,7 +85,7 @@ class Recorded(msgspec.Struct, frozen=True):
     """What the writer says."""
 
     upto: int = 0
-    """The number of the last frame that is recorded, with all before it."""
+    """The number of the last that is recorded, with all before it."""
     session_id: str = ""
     refused: int = 0
     """Calls among them that could not be recorded."""
