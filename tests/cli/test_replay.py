@@ -43,6 +43,7 @@ def test_todays_code_is_held_against_the_record(house: Project) -> None:
             "version": 3,
             "type": "clarification.question_asked.v1",
             "pointer": "/question/question",
+            "place": "question",
             "recorded": "Which authentication approach?",
             "computed": "Which authentication approach? \u202e",
             "cause": "",
