@@ -183,19 +183,22 @@ class TextAccepted(Decision, frozen=True):
 # What counts as an answer --------------------------------------------------------------------
 
 PLACEHOLDER: Final = late_pattern(
-    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|value|xxx+"
+    r"tbd|tba|tbc|to-?do|n/a|to be (?:determined|decided|defined|confirmed)|placeholder|xxx+"
     r"|[?\u2013\u2014-]+|redacted:[a-z]+"
 )
-_PLACEHOLDERS_BEGIN: Final = frozenset("tnpvxr?-\u2013\u2014")
+_PLACEHOLDERS_BEGIN: Final = frozenset("tnpxr?-\u2013\u2014")
 """First characters of those: other words need no pattern, which takes time to compile."""
+OWN_PLACEHOLDER: Final = "VALUE"
+"""As our own hints print it, in capitals: "value" may be a decision."""
 WRAPPING: Final = " \t\n.,:;!'\"`()[]{}<>"
 
 
 def is_placeholder(text: str) -> bool:
     """A word in place of a decision (TBD); brackets and full stops do not hide it."""
-    bare = " ".join(text.split()).strip(WRAPPING).casefold()
+    said = " ".join(text.split()).strip(WRAPPING)
+    bare = said.casefold()
     if not bare or bare[0] not in _PLACEHOLDERS_BEGIN:
-        return not bare
+        return said in ("", OWN_PLACEHOLDER)
     return PLACEHOLDER.fullmatch(bare) is not None
 
 

@@ -216,6 +216,13 @@ PLACEHOLDERS = [
 ]
 
 
+def test_a_word_that_hints_print_in_capitals_may_be_a_decision() -> None:
+    assert rules.resolve_answer(LIBRARY, "value", None) == Resolved("value", "typed")
+    assert rules.resolve_answer(LIBRARY, "Value objects", None) == Resolved(
+        "Value objects", "typed"
+    )
+
+
 @each("placeholder", PLACEHOLDERS)
 def test_a_placeholder_is_refused_wherever_it_is_typed(placeholder: str) -> None:
     assert is_placeholder(placeholder)
