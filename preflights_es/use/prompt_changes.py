@@ -51,7 +51,7 @@ def read_prompt_changes(pairs: Pairs, workflows: Sequence[Workflow[Any]]) -> Ite
             expected = f"expected one of {', '.join(known)}" if known else "there is none"
             raise SettingsError(f"no prompt {name!r}: {expected}")
         if not _VERSION.fullmatch(value):
-            yield PromptChange(name, text=_read_prompt_file(value))
+            yield PromptChange(name, text=read_prompt_file(value))
             continue
         whole = value if "." in value else f"{name}.{value}"
         exist = sorted({one for package in packages for one in versions(package, name)})
@@ -61,9 +61,14 @@ def read_prompt_changes(pairs: Pairs, workflows: Sequence[Workflow[Any]]) -> Ite
         yield PromptChange(name, version=whole)
 
 
-def _read_prompt_file(path: str) -> str:
+def read_prompt_file(path: str, encoding: str = "utf-8") -> str:
+    """The words of a file, which has some.
+
+    Raises:
+        Refused: it cannot be read, or is empty.
+    """
     try:
-        text = regular(Path(path), TEXT_MAX).decode()
+        text = regular(Path(path), TEXT_MAX).decode(encoding)
     except UnicodeDecodeError as error:
         raise Refused(f"{path} cannot be read: it is no UTF-8") from error
     except (Unreadable, OSError) as error:

@@ -59,7 +59,8 @@ from preflights_es.providers.capabilities import MAX_TOKENS, OPENAI_LIKE
 from preflights_es.redaction.masking import redact
 from preflights_es.redaction.patterns import KINDS, SECRETS
 from preflights_es.system import clock_ids
-from preflights_es.system.files import Unreadable, open_folder_below, regular
+from preflights_es.system.files import Unreadable, open_folder_below
+from preflights_es.use.prompt_changes import read_prompt_file
 from preflights_es.use.request import Request
 from preflights_es.use.usage import price
 from preflights_es.words.pairs import (
@@ -71,7 +72,7 @@ from preflights_es.words.pairs import (
     SessionPair,
 )
 
-FILE_MAX: Final = 1_000_000  # bytes of a prompt, or of assertions
+FILE_MAX: Final = 1_000_000  # bytes of assertions
 TITLE_MAX: Final = 200  # characters
 PER: Final = 1_000_000  # tokens that a price is for
 UNTOUCHED: Final = "the change is nothing to its calls"
@@ -394,16 +395,7 @@ def _describe_changes(asked: PairsAsked) -> Iterator[tuple[ChangeKind, str]]:
 
 
 def _read_words(path: str) -> str:
-    try:
-        text = regular(Path(path), FILE_MAX).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise Refused(f"{path} cannot be read: it is no UTF-8") from error
-    except (Unreadable, OSError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise Refused(f"{path} cannot be read: {why}") from error
-    if not text.strip():
-        raise Refused(f"{path} is empty: a prompt needs words")
-    return text.replace("\r\n", "\n").strip()
+    return read_prompt_file(path, "utf-8-sig").replace("\r\n", "\n").strip()
 
 
 def _value_at(pointer: str, text: str) -> Any:
