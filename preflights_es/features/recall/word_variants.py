@@ -24,6 +24,7 @@ PART: Final = 0.6  # a part of a compound, or a compound that it is a part of
 TYPED: Final = 0.7  # a word that differs by a typing error
 SYNONYM: Final = 0.5
 BEGIN: Final = 3  # letters that two forms of a word share
+VERB_MIN: Final = 7  # letters of a German verb in the third person: `Wert` and `alert` are none
 PART_MIN: Final = 5  # letters of a part of a compound
 GUESSED_MIN: Final = 5  # letters of a word of which parts and errors are looked for
 LONGER_MAX: Final = 2  # letters that an error adds or takes
@@ -142,7 +143,8 @@ def word_stems(word: str) -> frozenset[str]:
     The stemmer leaves the ending of `drosselt` to a verb, and takes that of `Drosselung`.
     """
     english, german = _stemmers()
-    verb = word.removesuffix("t") if word.endswith(("elt", "ert")) else word
+    is_verb = len(word) >= VERB_MIN and word.endswith(("elt", "ert"))
+    verb = word.removesuffix("t") if is_verb else word
     return frozenset((_stem_of(english, word), _stem_of(german, word), _stem_of(german, verb)))
 
 
