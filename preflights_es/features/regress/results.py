@@ -44,7 +44,7 @@ class Cause(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: CauseKind
     detail: str = ""
-    """In the words of a replay, such as `prompt clarify.v1 became clarify.v2`."""
+    """In the words of a replay, such as `prompt clarify.v1 changed`."""
     together: bool = False
     """Only several changes together make the difference."""
 
@@ -204,7 +204,7 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag=
     preflights: str
     """Version of the program."""
     changes: tuple[str, ...]
-    """In words, such as `prompt clarify.v2`; none for a strict run."""
+    """In words, such as `model gpt-6`; none for a strict run."""
     selection: str
     """What was asked for, in words."""
     sessions: int
