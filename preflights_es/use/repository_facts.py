@@ -26,8 +26,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.repository_packages import is_list, is_lock, is_of_images, list_package_names
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.words.ci_services import CI_SERVICES
-from preflights_es.words.language import fold_letters, read_product_names
+from preflights_es.words.language import CI_SERVICES, fold_letters, read_product_names
 
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
 PACKAGES_MAX: Final = 1_000_000  # characters of all names of packages, looked at together

@@ -31,6 +31,20 @@ from preflights_es.words.questions import Language, is_placeholder
 BEGIN: Final = 3  # letters that the forms of a word share
 TERM_MAX: Final = 40  # characters of a word that count
 
+CI_SERVICES: Final = {
+    ".github/workflows": "GitHub Actions",
+    ".gitlab-ci.yml": "GitLab CI",
+    ".circleci": "CircleCI",
+    ".buildkite": "Buildkite",
+    ".travis.yml": "Travis CI",
+    ".drone.yml": "Drone",
+    ".woodpecker.yml": "Woodpecker",
+    "Jenkinsfile": "Jenkins",
+    "azure-pipelines.yml": "Azure Pipelines",
+    "bitbucket-pipelines.yml": "Bitbucket Pipelines",
+}
+"""The service that runs a file or folder at the root of a repository."""
+
 _WORD: Final = late_pattern(r"[^\W_]+")
 
 
@@ -234,26 +248,29 @@ _ENDS_DE = rf"(?: f\u00fcr {_Y}(?: statt (?P<late>{_NAME}))?)?(?:,? weil (?P<z>.
 _FOR = rf"(?: f\u00fcr (?P<moved>{_SCOPE})(?: statt (?P<last>{_NAME}))?)?"
 _MOVED = r"(?: (?P<moved>[^,;:!?()\"]+?))?"
 
-ENGLISH: Final[tuple[tuple[str, Pattern[str]], ...]] = tuple(
-    (word, late_pattern(f"(?i:{form}{_ENDS_EN})"))
-    for word, form in (
-        ("", rf"(?:use|we (?:use|take|chose|decided on)) {_X}(?: instead of {_A})?"),
-        ("replace", rf"replace {_A} with {_B}"),
-        ("from", rf"(?:move|migrate|switch){_MOVED} from {_A} to {_B}"),
-        ("", rf"(?P<first>{_NAME})(?: instead of {_A})?"),
-    )
-)
+StatedForms = tuple[tuple[str, Pattern[str]], ...]
 """Forms, and a word that each needs: where it is missing, the form is not even compiled."""
-GERMAN: Final[tuple[tuple[str, Pattern[str]], ...]] = tuple(
-    (word, late_pattern(f"(?i:{form}{_ENDS_DE})"))
-    for word, form in (
-        ("wir", rf"wir (?:nehmen|verwenden) {_X}(?: statt {_A})?"),
-        ("wir", rf"wir haben uns f\u00fcr {_X} entschieden"),
-        ("en", rf"(?P<first>{_NAME})(?: statt {_A})?{_FOR} (?:verwenden|nehmen|einsetzen)"),
-        ("durch", rf"{_A} durch {_B} ersetzen"),
-        ("von", rf"(?:(?P<moved>[^,;:!?()\"]+?) )?von {_A} auf {_B} (?:umziehen|umstellen)"),
-        ("", rf"(?P<first>{_NAME})(?: statt {_A})?"),
-    )
+
+
+def _write_forms(ends: str, *forms: tuple[str, str]) -> StatedForms:
+    return tuple((word, late_pattern(f"(?i:{form}{ends})")) for word, form in forms)
+
+
+ENGLISH: Final = _write_forms(
+    _ENDS_EN,
+    ("", rf"(?:use|we (?:use|take|chose|decided on)) {_X}(?: instead of {_A})?"),
+    ("replace", rf"replace {_A} with {_B}"),
+    ("from", rf"(?:move|migrate|switch){_MOVED} from {_A} to {_B}"),
+    ("", rf"(?P<first>{_NAME})(?: instead of {_A})?"),
+)
+GERMAN: Final = _write_forms(
+    _ENDS_DE,
+    ("wir", rf"wir (?:nehmen|verwenden) {_X}(?: statt {_A})?"),
+    ("wir", rf"wir haben uns f\u00fcr {_X} entschieden"),
+    ("en", rf"(?P<first>{_NAME})(?: statt {_A})?{_FOR} (?:verwenden|nehmen|einsetzen)"),
+    ("durch", rf"{_A} durch {_B} ersetzen"),
+    ("von", rf"(?:(?P<moved>[^,;:!?()\"]+?) )?von {_A} auf {_B} (?:umziehen|umstellen)"),
+    ("", rf"(?P<first>{_NAME})(?: statt {_A})?"),
 )
 
 NameOf = Callable[[str], str]

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, cast
 from unicodedata import normalize
 
 from preflights_es.kernel.text import late_pattern, own_file
-from preflights_es.words.ci_services import CI_SERVICES
+from preflights_es.words.language import CI_SERVICES, EVERYDAY, read_small_words
 
 if TYPE_CHECKING:
     import ast  # it takes as long to load as all else here
@@ -144,8 +144,6 @@ def mentioned(path: str, text: str, wanted: AbstractSet[str]) -> set[str]:
         found |= forms & near
     ordinary = wanted
     if f".{_casefold_path(path).rpartition('.')[2]}" in read_import_words("unread"):
-        from preflights_es.words.language import EVERYDAY, read_small_words  # no hook needs it
-
         ordinary = EVERYDAY | read_small_words("everyday")
     for name in near - found:  # a full name, as languages take it without an import
         whole, dot = re.escape(name), r"\.|" if "." in name else ""
