@@ -108,8 +108,6 @@ WORDS: Final = {
     for one in (stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
 } | {"clock": format_time_only, "cost": costs_in_words, "date": format_date_only}
 """Filters of templates, by name."""
-DIGITS: Final = frozenset(("clock", "count", "date", "millis", "percent", "share", "span", "stamp"))
-"""Those that say a number or a time, in which there is nothing to escape."""
 
 FILES: Final = {
     "decisions.js": "text/javascript",
@@ -300,14 +298,11 @@ def static_file_address(name: str) -> str:
 def _environment() -> Environment:
     from jinja2 import Environment, FunctionLoader, StrictUndefined  # the server answers before
     from jinja2.compiler import CodeGenerator
-    from jinja2.nodes import Filter
 
     class Written(CodeGenerator):
-        def _output_child_pre(self, node: Any, _frame: Any, finalize: Any) -> None:
+        def _output_child_pre(self, _node: Any, _frame: Any, finalize: Any) -> None:
             """In one call: markupsafe makes an object of each text, which costs thrice as much."""
-            is_plain = isinstance(node, Filter) and node.name in DIGITS
-            written = "" if is_plain else "environment.written"
-            self.write(f"{written}(" if finalize.src is None else f"{written}((")
+            self.write("environment.written(" if finalize.src is None else "environment.written((")
 
     class Pages(Environment):
         code_generator_class = Written
