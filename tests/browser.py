@@ -23,6 +23,9 @@ FLAGS: Final = (
     "--window-size=1200,900",
 )
 PATIENCE_S: Final = 30
+EMPTY: Final = "about:blank"
+LOADED: Final = "return document.readyState === 'complete'"
+LEFT: Final = f"{LOADED} && location.href !== '{EMPTY}'"
 
 
 class Browser:
@@ -45,9 +48,12 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        self.driver.get("about:blank")  # the page before asks for nothing any more
+        self.driver.get(EMPTY)  # the page before asks for nothing any more
         _ = self.requests(), self.errors()
         self.driver.get(address)
+        assert self.until(
+            LOADED if address == EMPTY else LEFT
+        )  # at times the driver comes back from it too early
 
     def run(self, script: str) -> Any:
         """What it returns."""

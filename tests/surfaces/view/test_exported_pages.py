@@ -32,7 +32,7 @@ from tests.surfaces.view.test_export import exported
 pytestmark = pytest.mark.needs("chromium")
 
 GOLDENS: Final = Path(__file__).parents[3] / "replays" / "clarification"
-VERDICT: Final = "return document.getElementById('proof')?.dataset.verdict ?? ''"
+VERDICT: Final = "return document.getElementById('proof').dataset.verdict ?? ''"
 SAID: Final = "return document.querySelector('#proof ul').innerText"
 CHECK: Final = """
 const button = document.querySelector("#proof button"); // its script may not have run yet
@@ -76,7 +76,6 @@ def site(shop: Project) -> tuple[Path, str]:
 def verdict(browser: Browser, page: str) -> str:
     """What the page says of itself; a list is asked to."""
     browser.visit(page)
-    browser.until("return document.getElementById('proof') !== null")
     if browser.run("return 'asks' in document.getElementById('proof').dataset"):
         browser.until(CHECK)
     found = browser.until(VERDICT)
