@@ -147,6 +147,12 @@ _SHORT: Final = {
     "«I»": r"(?:docker|podman|nerdctl|buildah|skopeo|oras|helm\s+registry|az(?:\s+acr)?|oc|cf)",
     "«P»": r"[\"']?(?P<password>«A»{3,})",
     "«Q»": r"[\"'](?P<password>[^\"'\n\ufdd0]{1,200})",
+    # of an address, 12 letters and digits in a row; a password in quotes that has both
+    "«E»": r"(?=[^&\s]{0,60}?(?=[A-Za-z]{0,60}\d)(?=\d{0,60}[A-Za-z])[A-Za-z0-9]{12})",
+    "«F»": (
+        r"[\"'](?=[^\"'\n]{0,60}\d)(?=[^\"'\n]{0,60}[A-Za-z])"
+        r"(?P<password>[^\"'\n\ufdd0]{6,200})"
+    ),
     "«O»": r"\s-(?:\w{0,8}[uU]|-(?:proxy-)?user)[ =]?[\"']?",
     "«U»": r"://[^\s/?#@:\"'<>`\ufdd0]{0,256}:(?!\d{1,5}(?:[/?#]|\s|$))",
     "«A»": r"[^\s\"'`<>|;\ufdd0]",

@@ -69,6 +69,7 @@ key-data | (?i:\bclient-key-data["']?\s*:\s*)["']?(?P<key>[A-Za-z0-9+/=]{16,})
 ^machine | \bmachine\s+\S{1,99}\s+login\s+\S{1,99}\s+password\s+«P»
 identified | (?i:\b(?:user|role|to)\s+\S{1,80}\s+identified\s+(?:with\s+\S{1,40}\s+)?by\s+)«Q»
 ^with encrypted set | (?i:\b(?:with|encrypted|set)\s+password\s*=?\s*)(?=')«Q»
+auth | (?i:auth\s?=?\s?)\(\s?["'][^"'\n]{1,64}["'],\s?«F»
 securestring | (?i:ConvertTo-SecureString\s+(?:-String\s+)?)«Q»
 """
 
@@ -79,8 +80,8 @@ hooks.slack | /(?:services|workflows|triggers)/(?P<token>«W»[A-Za-z0-9/_-]{9,}
 /webhook | (?i:office\.com/webhook(?:b2)?/)(?P<token>[^\s"'<>`\ufdd0]{20,})
 hooks.zapier | /hooks/catch/(?P<token>[0-9]+/[a-z0-9/]{4,})
 /bot | /bot(?P<token>[0-9]{6,12}:«D»{16,})
-code= signature= | [?&;#](?i:code|signature)=(?P<token>(?=[^&\s]{0,60}\d)[\w%.~+/=-]{20,})
-sig= | [?&;#]sig=(?P<token>[A-Za-z0-9%+/=_-]{16,})
+code= signature= | [?&;#](?i:code|signature)=(?P<token>«E»[\w%.~+/=-]{20,})
+sig= | [?&;#]sig=(?P<token>(?=\S{0,60}[A-Z\d])[A-Za-z0-9%+/=_-]{16,})
 x-amz- | (?i:x-amz-(?:signature|security-token)=)(?P<token>[A-Za-z0-9%+/=_-]{16,})
 """
 
