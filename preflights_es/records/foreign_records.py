@@ -283,7 +283,7 @@ _STATUS: Final = (
     r"|статус|状态|狀態|ステータス|상태)"
 )
 _STATUS_KEY = late_pattern(_STATUS)
-_STATUS_NAME = late_pattern(rf"{_STATUS}|state")
+_STATUS_NAME = late_pattern(rf"{_STATUS}(?:[ -](?:history|log|verlauf|historie))?|state")
 
 
 def _read_record_status(parts: Parts) -> StatusSaid:

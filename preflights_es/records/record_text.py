@@ -156,6 +156,11 @@ _SAID = late_pattern(
     rb"(?:(?:[ \t]|\xc2\xa0)?:|\xef\xbc\x9a)(?:\*\*|__|\*|_)?(?P<value>[^\n]*)",
     re.MULTILINE,
 )
+_UNMARKED = late_pattern(
+    rb"^(?:\*\*|__)(?P<key>status|zustand)(?:\*\*|__)[ \t]+(?P<value>\S[^\n]*)",
+    re.MULTILINE | re.IGNORECASE,
+)
+"""A status in front of which no colon stands: `**Status** Rejected`."""
 _CLOSING = late_pattern(
     rb"^\* (?P<key>Considered options|Applies to|Decision makers|Uid|Session):(?P<value>[^\n]*)",
     re.MULTILINE,
@@ -358,6 +363,9 @@ def _read_keyed_places(
         if broken := _BREAK.search(masked, start, stop):
             start, stop = trimmed(masked, start, broken.start())
         found.setdefault(_normalize_record_key(line["key"]), TextPlace(start, stop, "line"))
+    for one in _UNMARKED.finditer(masked, body, end):
+        place = TextPlace(*trimmed(masked, *one.span("value")), "line")
+        found.setdefault(_normalize_record_key(one["key"]), place)
     for alone in _ALONE.finditer(masked, body, end):
         key = _normalize_record_key(alone["key"])
         if key not in found or found[key].start == found[key].end:
