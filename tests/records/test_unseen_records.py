@@ -61,8 +61,8 @@ def test_records_of_other_tools_are_read_as_their_authors_mean_them(tmp_path: Pa
 
 
 FORMS: Final = REPOSITORIES.with_name("forms.json")
-"""By another such author: records in forms of teams of their own, and pages that are none. At the
-first run 59 of 70 statuses were right, and three records that are not in force counted as such."""
+"""By another such author: records in forms of teams of their own, and pages that hold no record. At
+the first run 59 of 70 statuses were right, and three not in force counted as such."""
 STATUS_MIN: Final = 62
 """Of 70: four lie in one file, which is named; four are in other languages, or to be accepted."""
 HELD: Final = ("accepted", "none", PARTLY)

@@ -37,7 +37,7 @@ HEADERS: Final = Path(__file__).with_name("unseen_headers.jsonl")
 """Of another such author: headers, codes and signatures in addresses, and what looks so. At the
 first run 63 of 70 secrets were found, and 3 of 70 innocent lines were changed."""
 SIGNED: Final = ("Digest ", "AWS4-HMAC", "PVEAPIToken", "OAuth oauth_", "hmac username")
-"""Signatures of one request, which let in no one else; and a scheme that is written with `=`."""
+"""Signatures of one request, useless for another one; and a scheme that is written with `=`."""
 
 
 def test_headers_and_addresses_lose_their_secrets_and_nothing_else() -> None:
