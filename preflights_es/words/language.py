@@ -45,6 +45,9 @@ CI_SERVICES: Final = {
 }
 """The service that runs a file or folder at the root of a repository."""
 
+ALTERNATIVE: Final = late_pattern(r" (?:or|oder|vs\.?|versus) |between .+ and |zwischen .+ und ")
+"""What stands between two things that one may choose from."""
+
 _WORD: Final = late_pattern(r"[^\W_]+")
 
 

@@ -203,11 +203,18 @@ def is_placeholder(text: str) -> bool:
 
 
 def is_slip(text: str) -> bool:
-    """Whether a text is a digit, a small letter, or marks alone, as of a key; `R` is a language."""
-    bare = stripped(text)
-    if len(bare) == 1:
-        return not bare.isalpha() or bare.islower()
+    """Whether a text is a digit, a small letter, or marks alone, as of a key; `R` is a language.
+
+    Brackets hide no key: `[a]` is as a menu of keys writes it.
+    """
+    bare = _ARROW.sub("", stripped(text))
+    if len(key := bare.strip(WRAPPING)) == 1:
+        return not key.isalpha() or key.islower()
     return not any(map(str.isalnum, bare))
+
+
+_ARROW: Final = late_pattern(r"\x1b(?:\[[0-9;]*|O)[A-Za-z~]")
+"""What a terminal sends for an arrow or a function key."""
 
 
 UNDECIDED: Final = late_pattern(

@@ -330,7 +330,13 @@ def test_what_is_no_answer_is_refused_and_uses_no_turn(
     assert folded(given, answered(**answers)) == folded(given)
 
 
-@each(("text", "counts"), [("1", False), ("x", False), ("&&", False), ("R", True), ("茶", True)])
+@each(
+    ("text", "counts"),
+    [
+        *(("1", False), ("x", False), ("[x]", False), ("&&", False), ("\x1b[A", False)),
+        *(("R", True), ("C#", True), ("茶", True)),
+    ],
+)
 def test_a_slip_of_a_key_is_no_decision(text: str, *, counts: bool) -> None:
     given = (declared("Make it calmer"), answered(change_category="Other"))
     assert (folded(*given, answered(description=text)) == folded(*given)) is not counts

@@ -294,6 +294,12 @@ def own_words(text: str) -> Input:
         ((by_pack("Where do scans go?"), own_words("In files")), "Where do scans go? In files"),
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),
         ((by_pack("Name the branch main."), own_words("main")), "Name the branch main"),
+        ((by_pack("Stop using Moment.js"), own_words("Moment.js")), "Stop using Moment.js"),
+        (
+            (by_pack("Decide between trunk and main"), own_words("main")),
+            "Decide between trunk and main: main",
+        ),
+        ((by_pack("API versioning"), own_words("in the URL")), "API versioning: in the URL"),
         (
             (
                 by_pack("Which cache for the carts?"),

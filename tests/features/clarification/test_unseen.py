@@ -15,7 +15,7 @@ from preflights_es.features.clarification.domain.decide import decide
 from preflights_es.features.clarification.domain.events import DecisionForModel, IntentionDeclared
 from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.pack import NO_TABLES, STANDARD, load_pack
-from preflights_es.features.clarification.domain.state import ClarificationState
+from preflights_es.features.clarification.domain.state import ClarificationState, title_of
 from preflights_es.features.clarification.domain.topics import Signal, find
 from preflights_es.features.clarification.domain.values import DecisionPatch, LLMContext
 from preflights_es.features.recall.domain.rules import ComparedDecision, judge_evolution
@@ -25,7 +25,7 @@ from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.lead import Lead, Setup, judge_session_response
 from preflights_es.words.language import canonical, fold_letters, read_product_names
 from tests.each import each
-from tests.features.clarification.cases import ADA, UID
+from tests.features.clarification.cases import ADA, UID, after, answered, declared
 from tests.features.clarification.unseen import FOLDER, sentences
 from tests.fixed import NOON
 from tests.records.test_project_brief import tokens
@@ -50,6 +50,24 @@ def test_statements_in_the_forms_are_taken(set_: str, at_least: int) -> None:
     lines = sentences(set_)
     taken = [one for one in lines if stated(one["text"]) == canonical(one["value"])]
     assert len(taken) >= at_least, [one["text"] for one in lines if one not in taken]
+
+
+def test_no_title_misleads_or_lacks_its_subject() -> None:
+    """At the first run 36 of 40 were right: two said the opposite of the decision."""
+    lines = sentences("titles")
+    assert len(lines) == 40
+    assert [
+        one for one in lines if title_after(one["intention"], one["decision"]) in one["bad"]
+    ] == []
+
+
+def title_after(intention: str, decision: str) -> str:
+    """Of the record, once the question that the intention leads to is answered."""
+    opened = declared(intention, heuristics=NO_TABLES, pack=STANDARD)
+    question = after(opened).turns.question
+    assert question is not None or after(opened).offer.patch is not None
+    given = () if question is None else (answered(**{question.id: decision}),)
+    return title_of(after(opened, *given))
 
 
 def test_nothing_is_taken_of_sentences_that_choose_nothing() -> None:

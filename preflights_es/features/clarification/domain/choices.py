@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.text import late_pattern
 from preflights_es.words.language import (
+    ALTERNATIVE,
     ends_in_verb,
     fold_letters,
     has_small_word,
@@ -207,7 +208,6 @@ _BETWEEN: Final = (
     r"(?P<of>.+?)(?: (?:better|besser))?(?: (?:as|als) .+)?(?: (?:{take}|entscheiden))?"
 )
 _OR: Final = late_pattern(r",? (?:or|oder|vs\.?|versus|and|und) (?:rather |lieber |doch )?|, |/")
-_ALTERNATIVE: Final = late_pattern(r" (?:or|oder|vs\.?|versus) |between .+ and |zwischen .+ und ")
 _ELSE: Final = late_pattern(
     r",? (?:or|oder) "
     r"(?:something|anything|etwas|was|is|are|does|just|only|reicht|tut es|einfach) .+$"
@@ -414,7 +414,7 @@ def _match_choice_between(sentence: str, look: Lookup) -> RequestedChoice | None
     titled, is_question = _TITLE.fullmatch(sentence.rstrip("?.! ")), sentence.endswith("?")
     title, asked = titled.groups() if titled else ("", sentence.rstrip("?.! "))
     part, is_open = Clause.of(_ELSE.sub("", asked)), _ELSE.search(asked) is not None
-    is_asked = is_question or _ALTERNATIVE.search(f" {fold_letters(asked)} ")
+    is_asked = is_question or ALTERNATIVE.search(f" {fold_letters(asked)} ")
     said = part.parts(_BETWEEN) if is_asked else None
     if said is None:
         return None

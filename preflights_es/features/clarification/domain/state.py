@@ -47,6 +47,7 @@ from preflights_es.words.decisions import (
     list_superseded,
 )
 from preflights_es.words.language import (
+    ALTERNATIVE,
     canonical,
     collect_search_words,
     fold_letters,
@@ -356,6 +357,8 @@ def title_of(state: ClarificationState) -> str:
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
         if scope or key == state.found.heuristics.description.id:
+            if _is_in_intention(state, said) and not (_is_stated(state, key) or _asks_which(state)):
+                return _title_of_own_words(state, said)  # "Stop using Moment.js"
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
@@ -370,14 +373,27 @@ def title_of(state: ClarificationState) -> str:
 def _title_of_own_words(state: ClarificationState, said: str) -> str:
     """A decision alone, behind the intention that it is about, or as the intention says it."""
     intention = one_line(state.opened.intention).rstrip(".! ")
-    if not _is_subject(state) or len(said.split()) > BARE_MAX:
+    words_max = SHORT_MAX if said[:1].islower() else BARE_MAX
+    if not _is_subject(state) or len(said.split()) > words_max:
         return said
-    is_there = f" {said.casefold()} " in f" {intention.rstrip('? ').casefold()} "
-    if is_there and not intention.endswith("?"):
+    is_there = _is_in_intention(state, said)
+    if is_there and not _asks_which(state):
         return intention  # "Name the branch main"
     if not is_there and _says_subject(state, said):
         return said
     return f"{intention}{'' if intention.endswith('?') else ':'} {said}"
+
+
+def _is_in_intention(state: ClarificationState, said: str) -> bool:
+    """Whether the intention holds a value."""
+    intention = one_line(state.opened.intention).rstrip(".!? ")
+    return f" {said.casefold()} " in f" {intention.casefold()} "
+
+
+def _asks_which(state: ClarificationState) -> bool:
+    """Whether the intention asks, or names what one may choose from: it rules nothing out."""
+    intention = one_line(state.opened.intention)
+    return intention.endswith("?") or ALTERNATIVE.search(f" {intention} ") is not None
 
 
 def with_article(scope: str, intention: str) -> str:
@@ -392,7 +408,7 @@ def with_article(scope: str, intention: str) -> str:
 
 
 SHORT_MAX: Final = 6  # words of a value that a topic stands before; more are a sentence of its own
-BARE_MAX: Final = 3  # words of a value that does not say what it is about
+BARE_MAX: Final = 3  # words of one with a capital that does not say what it is about
 SUBJECT_MAX: Final = 8  # words of an intention that a title takes as its subject
 
 
@@ -425,7 +441,7 @@ def _title_subject(state: ClarificationState, name: str, key: str, topic: Topic 
 
 def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, value: str) -> bool:
     """Whether a value is a name, as those are that an intention states (section 12.1)."""
-    if any(one.key == key and one.source == "stated" for one in state.turns.provenance):
+    if _is_stated(state, key):
         return True
     if topic is not None and topic.names(value):
         return True
@@ -433,6 +449,11 @@ def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, val
     if key in TITLES and table is not None and value in table.options:
         return True
     return written_as_name(value, language_of(state))
+
+
+def _is_stated(state: ClarificationState, key: str) -> bool:
+    """Whether a form of section 12.1 says the value."""
+    return any(one.key == key and one.source == "stated" for one in state.turns.provenance)
 
 
 def scoped(value: str, scope: str, language: Language) -> str:
