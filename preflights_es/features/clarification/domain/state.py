@@ -356,9 +356,11 @@ def title_of(state: ClarificationState) -> str:
             return one_line(topic.title(said, language))
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
-        if scope or key == state.found.heuristics.description.id:
-            if _is_in_intention(state, said) and not (_is_stated(state, key) or _asks_which(state)):
-                return _title_of_own_words(state, said)  # "Stop using Moment.js"
+        is_wanted = _is_stated(state, key) or _asks_which(state)
+        is_own = key == state.found.heuristics.description.id
+        if is_own and _is_in_intention(state, said) and not is_wanted:
+            return _title_of_own_words(state, said)  # "Stop using Moment.js"
+        if scope or is_own:
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
