@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from msgspec.structs import replace
+
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import join_calls, list_made_calls
 from preflights_es.features.calls.domain.events import (
@@ -18,7 +20,7 @@ from preflights_es.features.calls.domain.events import (
     RecordedRequest,
 )
 from preflights_es.features.calls.domain.state import view
-from preflights_es.kernel.events import Actor, Decision, Event, Input
+from preflights_es.kernel.events import INT_MAX, Actor, Decision, Event, Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import Session, begin, decide, evolve
 
@@ -109,6 +111,8 @@ def test_missing_calls_add_up_and_are_said() -> None:
     session, _ = run(opened(), missed, missed)
     assert session.state.missed == 6
     assert view(session.state).warnings == ("6 calls are missing",)
+    session, _ = run(opened(), missed, replace(missed, count=INT_MAX))
+    assert session.state.missed == INT_MAX
 
 
 def test_only_what_a_person_judges_counts() -> None:

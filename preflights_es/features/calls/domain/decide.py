@@ -18,7 +18,7 @@ from preflights_es.features.calls.domain.events import (
     MissingCallsCounted,
 )
 from preflights_es.features.calls.domain.state import CallsState
-from preflights_es.kernel.events import Decision, Input
+from preflights_es.kernel.events import INT_MAX, Decision, Input
 
 
 def decide(state: CallsState, new: Input) -> tuple[Decision, ...]:
@@ -31,7 +31,7 @@ def decide(state: CallsState, new: Input) -> tuple[Decision, ...]:
         case CallRecorded():
             return (_decide_recorded(state, new),)
         case CallsMissed(count=count):
-            return (MissingCallsCounted(count=state.missed + count),)
+            return (MissingCallsCounted(count=min(state.missed + count, INT_MAX)),)
         case CallJudged(call=call) if not 0 < call <= len(state.calls):
             return (CallNotTaken(reason="no_such_call"),)
         case CallJudged(is_right=None, expected=None):
