@@ -110,11 +110,20 @@ MEANT: Final = {
 @cache
 def commands() -> Mapping[str, Entry]:
     """Every command: those of the house, and what each feature of our folder adds."""
-    own = {
-        words: (f"preflights_cli.{module}:{words.rpartition(' ')[2]}_command", line)
-        for words, (module, line) in _COMMANDS.items()
-    }
-    return own | _brought(FEATURES.values())
+    return {words: _own(words) for words in _COMMANDS} | _brought(FEATURES.values())
+
+
+def _own(words: str) -> Entry:
+    module, line = _COMMANDS[words]
+    return f"preflights_cli.{module}:{words.rpartition(' ')[2]}_command", line
+
+
+def _command(words: str) -> Entry | None:
+    """One of the same; only the features before the one that brings it are read."""
+    if words in _COMMANDS:
+        return _own(words)
+    bringing = (one for one in FEATURES.values() if words in one.commands)
+    return next((_brought([one])[words] for one in bringing), None)
 
 
 def _brought(features: Iterable[Feature]) -> dict[str, Entry]:
@@ -159,8 +168,8 @@ class Lazy(click.Group):
         return list(self.table())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        table = self.table()
-        if cmd_name not in table:
+        entry = None if " " in cmd_name else _command(self._prefix + cmd_name)
+        if entry is None:
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None
             from preflights_es.kernel.text import escaped_text
@@ -171,10 +180,10 @@ class Lazy(click.Group):
                 for name in filter(FEATURES.is_foreign, FEATURES.missing):
                     what = f"the feature {name} is left out: {FEATURES.missing[name]}"
                     click.echo(f"warning: {escaped_text(what)}", err=True)
-                raise click.NoSuchCommand(cmd_name, possibilities=table, ctx=ctx)
-            table = others
+                raise click.NoSuchCommand(cmd_name, possibilities=self.table(), ctx=ctx)
+            entry = others[cmd_name]
         import_msgspec()
-        module, _, name = table[cmd_name][0].partition(":")
+        module, _, name = entry[0].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
 
