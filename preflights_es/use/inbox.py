@@ -19,7 +19,7 @@ from preflights_es.use.results import Result, session_of
 from preflights_es.words.workflow import View
 
 LISTED: Final = 50  # sessions that an inbox names; the others are counted
-CLOSED: Final = ("abandoned", "erased", "damaged")
+CLOSED: Final = ("done", "accepted", "superseded", "abandoned", "erased", "damaged")
 """Statuses of any workflow in which nothing waits; `audit verify` looks into damage."""
 APART: Final = ("beyond", "diverged", "restored")
 """How session files compare with the log that a person has to look at."""

@@ -124,5 +124,5 @@ WORKFLOW: Final[Workflow[ImportState]] = Workflow(
         evolve=evolve,
         is_terminal=lambda _state: False,
     ),
-    shown=ShownPart(view=view, statuses=("done",), settled=("done",), aside=True),
+    shown=ShownPart(view=view, statuses=("done",), aside=True),
 )

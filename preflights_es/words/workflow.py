@@ -277,7 +277,8 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     statuses: tuple[str, ...] = ()
     """All that a view may say of where a session stands, besides those of every workflow."""
     settled: tuple[str, ...] = ()
-    """Those of them in which nothing waits for a person or a model."""
+    """Those of them in which nothing waits for a person or a model, besides `done`, `accepted` and
+    `superseded`."""
     reached: Callable[[S], Reached] = _its_result
     """What a session comes to, in any state, and what of it a person accepted; by default the
     state's field `result`."""
@@ -297,7 +298,6 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     def __post_init__(self) -> None:
         if self.view is plain_view and not self.statuses:
             force_setattr(self, "statuses", ("needs_answers", "done"))
-            force_setattr(self, "settled", ("done",))
 
 
 class FiledPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):

@@ -21,7 +21,6 @@ WORKFLOW: Workflow[CallsState] = Workflow(
     shown=ShownPart(
         view=view,
         statuses=("done",),
-        settled=("done",),
         reached=calls_reached,
         aside=True,
         made_calls=list_made_calls,

@@ -26,7 +26,6 @@ WORKFLOW: Workflow[ExtractionState] = Workflow(
     shown=ShownPart(
         view=view,
         statuses=("needs_answers", "stopped", "done"),
-        settled=("done",),
         reached=note_reached,
         aside=True,
     ),

@@ -30,7 +30,7 @@ WORKFLOW: Workflow[MetricsState] = Workflow(
     shown=ShownPart(
         view=view,
         statuses=("needs_answers", "stopped", "done"),
-        settled=("stopped", "done"),
+        settled=("stopped",),
         reached=metrics_reached,
         aside=True,
     ),

@@ -25,7 +25,7 @@ WORKFLOW: Workflow[PlanningState] = Workflow(
     shown=ShownPart(
         view=view,
         statuses=("stopped", "done"),
-        settled=("stopped", "done"),
+        settled=("stopped",),
         reached=planning_reached,
         aside=True,
     ),

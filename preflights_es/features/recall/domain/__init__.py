@@ -26,7 +26,7 @@ WORKFLOW: Workflow[RecallState] = Workflow(
     shown=ShownPart(
         view=view,
         statuses=("stopped", "done"),
-        settled=("stopped", "done"),
+        settled=("stopped",),
         reached=recall_reached,
         aside=True,
     ),
