@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from functools import partial
-from heapq import merge
 from itertools import chain
 from operator import itemgetter
 from typing import Any, Final
@@ -165,6 +164,8 @@ class Projector:
         self, name: str, project: str | None, waiting: Sequence[Head], kept: KeptRows
     ) -> Iterator[dict[str, Any]]:
         """The rows that are kept, and those of few sessions that wait to be folded."""
+        from heapq import merge  # most readers meet no such session
+
         if len(waiting) > WAITING:
             self.behind = self.behind or BUSY
             return kept()

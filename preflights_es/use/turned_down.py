@@ -47,12 +47,14 @@ def turned_down(
         superseded: the decisions that it took the place of.
         former: decisions that were superseded, by uid.
     """
-    chosen = {canonical(value) for _, value in fields}
-    found = dict[str, TurnedDown]()
     own = (TurnedDown(other.name, other.why_not) for other in named)
-    for each in (*own, *_superseded_values(superseded, former, {name for name, _ in fields})):
-        if (key := canonical(each.name)) not in chosen:
-            found.setdefault(key, each)
+    former_values = _superseded_values(superseded, former, {name for name, _ in fields})
+    found = dict[str, TurnedDown]()
+    if others := (*own, *former_values):  # most have none, and need no names of products
+        chosen = {canonical(value) for _, value in fields}
+        for each in others:
+            if (key := canonical(each.name)) not in chosen:
+                found.setdefault(key, each)
     return tuple(found.values())
 
 
