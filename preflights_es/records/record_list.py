@@ -240,12 +240,13 @@ def _walk_record_folder(
             continue  # another repository
         if at and not folder.is_deep and sum(is_page(entry.name) for entry in found) > 1:
             continue  # a chapter
-        is_own = is_dated(at.rpartition("/")[2]) and any(is_first_page(one.name) for one in found)
+        is_own = any(is_first_page(one.name) for one in found) and is_dated(at.rpartition("/")[2])
         for entry in found:
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):
+                if is_passed_over(name) or f"{folder.path}/{within}" in others:
+                    continue
                 is_read = folder.is_deep or (not at and folder.path != "." and is_dated(name))
-                is_read &= not is_passed_over(name) and f"{folder.path}/{within}" not in others
                 if is_read and within.count("/") < DEPTH_MAX:
                     waiting.append(within)
                 continue
