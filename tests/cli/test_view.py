@@ -6,6 +6,8 @@ import os
 import re
 import socket
 import stat
+import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -134,6 +136,13 @@ def test_a_port_in_use_is_named(house: Project) -> None:
         port = str(taken.getsockname()[1])
         done = house.call("view", "--no-browser", "--port", port)
     assert (done.code, f"port {port} of 127.0.0.1 cannot be used" in done.err) == (5, True)
+
+
+def test_the_server_starts_without_the_modules_of_its_pages() -> None:
+    loads = "import sys, preflights_es.surfaces.view.server; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", loads], capture_output=True, text=True, check=True)
+    pages = "preflights_es.surfaces.view.responses"
+    assert {pages, "starlette.routing", "jinja2"}.isdisjoint(done.stdout.split())
 
 
 @each("package", ["uvicorn", "markdown_it"])

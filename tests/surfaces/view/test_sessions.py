@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from preflights_cli.advice import advised
 from preflights_es.kernel.ports import Access, Stored
-from preflights_es.surfaces.view import server, session_list, sessions
+from preflights_es.surfaces.view import responses, session_list, sessions
 from preflights_es.surfaces.view.pictures import PART
 from preflights_es.surfaces.view.recorded_session import CARDS, sides
 from preflights_es.surfaces.view.rendering import Site
@@ -141,7 +141,7 @@ def test_sums_are_of_the_newest_sessions_where_there_are_many(
 def test_a_first_look_at_a_large_log_says_that_tables_are_made(
     shop: Project, opened: Open, monkeypatch: Any
 ) -> None:
-    monkeypatch.setattr(server, "LARGE", 1)
+    monkeypatch.setattr(responses, "LARGE", 1)
     for number in range(2):
         shop.call("start", f"Add login {number}", "--json")
     with closing(sqlite3.connect(shop.log, isolation_level=None)) as log:
