@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from threading import RLock
 from typing import Any, Final, TypeVar
 
@@ -15,6 +16,8 @@ NESTED_MAX: Final = 200  # levels of arrays and objects; a model's response has 
 T = TypeVar("T")
 
 _encoder = msgspec.json.Encoder()
+_unordered = msgspec.json.Encoder(order="sorted")
+"""Objects that differ in nothing but the order of their fields are the same."""
 _making: Final = RLock()
 
 
@@ -94,8 +97,9 @@ _LEAVES: Final = frozenset((str, int, float, bool, type(None)))
 def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[str, Any, Any]]:
     """Triples of JSON Pointer, recorded and computed value, in document order.
 
-    `ABSENT` stands where one side has no value. Depth is that of our own events, so plain
-    recursion does.
+    `ABSENT` stands where one side has no value: the pointer is then into the other side alone,
+    since in a list that grew or shrank what stayed has another place. Depth is that of our own
+    events, so plain recursion does.
     """
     if isinstance(recorded, dict) and isinstance(computed, dict):
         for key in [*recorded, *(k for k in computed if k not in recorded)]:
@@ -104,9 +108,26 @@ def differences(recorded: Any, computed: Any, at: str = "") -> Iterator[tuple[st
                 pointer = f"{at}/{key.replace('~', '~0').replace('/', '~1')}"
                 yield from differences(a, b, pointer)
     elif isinstance(recorded, list) and isinstance(computed, list):
+        if changed := _find_list_changes(recorded, computed):
+            yield from ((f"{at}/{i}", a, b) for i, a, b in changed)
+            return
         for i in range(max(len(recorded), len(computed))):
             a = recorded[i] if i < len(recorded) else ABSENT
             b = computed[i] if i < len(computed) else ABSENT
             yield from differences(a, b, f"{at}/{i}")
     elif type(recorded) is not type(computed) or recorded != computed:
         yield at, recorded, computed
+
+
+def _find_list_changes(recorded: list[Any], computed: list[Any]) -> list[tuple[int, Any, Any]]:
+    """What left a list and what is new in it, where all others are the same and in order."""
+    if len(recorded) == len(computed):
+        return []
+    left, new = ([*map(_unordered.encode, one)] for one in (recorded, computed))
+    olds, news = set(left), set(new)
+    stays = [one for one in left if one in news]
+    if not stays or stays != [one for one in new if one in olds]:
+        return []
+    gone = [(i, recorded[i], ABSENT) for i, one in enumerate(left) if one not in news]
+    came = [(i, ABSENT, computed[i]) for i, one in enumerate(new) if one not in olds]
+    return sorted([*gone, *came], key=itemgetter(0))
