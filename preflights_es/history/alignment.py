@@ -132,7 +132,20 @@ def _placed(codec: Codec, stored: Stored, types_only: bool) -> _Placed:
         data = data.replace(own.encode(), ITSELF)
     payload = decode_plain_json(data)
     kept = {name: value for name, value in payload.items() if name not in OWN}
-    return _Placed(stored.version, is_input, (tag, canonical_json(kept)))
+    return _Placed(stored.version, is_input, (tag, canonical_json(_without_digests(kept))))
+
+
+def _without_digests(value: Any) -> Any:
+    """Parameters say a question of one's own by its digest; a later event says its words."""
+    if isinstance(value, dict):
+        return {name: _without_digests(one) for name, one in value.items()}
+    if isinstance(value, list):
+        return [_without_digests(one) for one in value if not _is_digest(one)]
+    return value
+
+
+def _is_digest(one: Any) -> bool:
+    return isinstance(one, list) and len(one) == 2 and one[0] == "sha256"  # name and value
 
 
 def _pair(one: _Placed | None, two: _Placed | None) -> EventPair:

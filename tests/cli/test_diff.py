@@ -43,3 +43,18 @@ def test_two_workflows_are_not_compared_and_of_an_erased_session_its_types(house
     done = house.call("diff", first, second)
     assert (done.code, done.out.splitlines()[0][:20]) == (1, "Payloads were erased")
     assert f"session erased: only {first[-8:]} has it" in done.out
+
+
+def test_of_a_new_option_nothing_is_told_but_the_option_and_no_digest(house: Project) -> None:
+    own = ("start", "Choose a queue", "--no-input", "--topic", "Queue", "--question", "Which?")
+    options = ("--option", "RabbitMQ", "--option", "Kafka")
+    first = house.call(*own, *options, "--json").json["session_id"]
+    second = house.call(*own, "--option", "NATS", *options, "--json").json["session_id"]
+    found = house.call("diff", first, second, "--json").json["events"]
+    assert {one["type"] for one in found if one["differences"]} == {
+        "completion.received.v1",
+        "clarification.question_suggested.v1",
+        "clarification.question_asked.v1",
+    }
+    (new,) = found[-1]["differences"]
+    assert (new["place"], new["a"], new["b"]) == ("question, option 1", "(absent)", "NATS")
