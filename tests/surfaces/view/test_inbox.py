@@ -61,6 +61,12 @@ def test_a_question_is_answered_and_the_proposal_accepted(shop: Project, pages: 
     assert shown(shop, session)["status"] == "accepted"
 
 
+@each("page", ["/inbox", "/sessions"])
+def test_a_heading_goes_its_own_way(shop: Project, pages: Pages, page: str) -> None:
+    session = begun(shop, "إضافة تسجيل الدخول")
+    assert "<h1><bdi>إضافة تسجيل الدخول</bdi></h1>" in pages.text(f"{page}/{session}")
+
+
 def test_the_word_is_recorded_as_of_a_browser_and_shown_everywhere(
     shop: Project, pages: Pages
 ) -> None:
