@@ -24,10 +24,7 @@ WORKFLOW: Workflow[ExtractionState] = Workflow(
         is_terminal=is_terminal,
     ),
     shown=ShownPart(
-        view=view,
-        statuses=("needs_answers", "stopped", "done"),
-        reached=note_reached,
-        aside=True,
+        view=view, statuses=("needs_answers", "stopped", "done"), reached=note_reached, aside=True
     ),
     filed=FiledPart(items=kept_items),
     led=LedPart(
