@@ -210,7 +210,7 @@ class SessionTimeline(msgspec.Struct, frozen=True):
             name=event_in_words(step.stored.type, step.model.provider if step.model else ""),
             is_input=step.role == "input",
             follows=step.follows,
-            actor=step.actor,
+            actor=_writer_of_step(step),
             at=_recorded_moment(step.stored),
             x=x,
             width=width,
@@ -234,6 +234,15 @@ def _lane_of_step(step: LoggedStep, call: ProviderCall | None) -> Lane:
     lane: Lane = "model" if call else lane_of(step.stored)
     who = NO_MODELS.get(step.model.provider) if step.model and lane == "model" else None
     return next((one for one in LANES if one == who), lane)
+
+
+def _writer_of_step(step: LoggedStep) -> TrailActor | None:
+    """As the log says, but for an answer that no model wrote: of it only an agent has a name."""
+    said = step.actor
+    if not (said and said.kind == "model" and step.model and step.model.provider in NO_MODELS):
+        return said
+    is_named = step.model.provider == "agent" and said.name != "unknown"
+    return TrailActor("agent", said.name) if is_named else None
 
 
 def lane_of(one: Stored) -> Lane:

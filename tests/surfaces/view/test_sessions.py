@@ -670,3 +670,12 @@ def test_a_link_is_no_report(shop: Project, pages: Pages, tmp_path: Path) -> Non
     (shop.folder / "report.html").symlink_to(tmp_path / "report.html")
     assert "Regression reports" not in pages.text("/sessions")
     assert pages.get("/reports/report.html").status_code == 404
+
+
+def test_an_answer_that_an_agent_wrote_is_of_no_unknown_model(shop: Project, pages: Pages) -> None:
+    own = ("--question", "Which queue?", "--option", "Kafka", "--option", "NATS", "--json")
+    for who, name in (("agent:Claude", "Claude"), ("script:ci", "")):
+        found = shop.call("start", "Choose a queue", *own, "--as", who).json
+        page = words(pages.text(f"/sessions/{found['session_id']}"))
+        assert f"agent answered agent {name}".rstrip() in page
+        assert "model unknown" not in page
