@@ -50,7 +50,7 @@ def sessions_page(asked: PageRequest) -> Page:
     known = {name: query.get(name, "").strip()[:SOUGHT_MAX] for name in FIELDS}
     status, happened = known["status"], known["with"]
     number = positive_number(query.get("page"), 1)
-    waiting = inbox(asked.request).waiting if happened == WAITS else None
+    waiting = inbox(asked.request) if happened == WAITS else None
     search = SessionSearch(
         words=known["q"],
         model=known["model"],
@@ -60,7 +60,7 @@ def sessions_page(asked: PageRequest) -> Page:
         since=filter_moment(known["since"]),
         until=filter_moment(known["until"], is_end=True),
         cost_over=_amount(known["cost"]),
-        among=None if waiting is None else {one.session_id for one in waiting},
+        among=None if waiting is None else {one.session_id for one in waiting.waiting},
     )
     rows, _ = list_session_rows(
         asked.request,
@@ -77,6 +77,7 @@ def sessions_page(asked: PageRequest) -> Page:
         "section": "sessions",
         "found": _take_page(rows, number),
         "page": number,
+        "more": waiting.more if waiting else 0,
         "known": known,
         "is_searched": any(known.values()),
         "link": lambda **more: address_with_query("/sessions", {**known, **more}),

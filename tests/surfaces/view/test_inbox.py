@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+import preflights_es
 from preflights_es.features.clarification.use import file_task
 from preflights_es.kernel.errors import Refused, SessionMoved
 from preflights_es.kernel.ports import Access
 from preflights_es.use import sessions as use
 from preflights_es.use.bootstrap import opened_process
+from preflights_es.use.inbox import LISTED
 from preflights_es.words.decisions import StatedReasons
 from tests.cli.program import Project
 from tests.each import each
@@ -59,6 +61,17 @@ def test_a_question_is_answered_and_the_proposal_accepted(shop: Project, pages: 
     assert (done.status_code, str(done.url)) == (200, f"{ADDRESS}/decisions/{session}")
     assert "accepted" in words(done.text)
     assert shown(shop, session)["status"] == "accepted"
+
+
+def test_of_more_than_fifty_that_wait_no_page_says_that_it_lists_all(
+    shop: Project, pages: Pages
+) -> None:
+    with preflights_es.open(shop.folder) as log:
+        for number in range(LISTED + 1):
+            log.start(f"Choose a feature flag service for {number}")
+    assert f"At least {LISTED} sessions wait for a person." in words(pages.text("/inbox"))
+    found = words(pages.text("/sessions?with=waits"))
+    assert f"{LISTED} sessions , newest first. 1 older session may wait, too." in found
 
 
 @each("page", ["/inbox", "/sessions"])
