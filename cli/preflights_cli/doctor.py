@@ -43,6 +43,7 @@ from preflights_es.use.upkeep import projections, read_log_status
 LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 """Hosts of a log that is asked: any other is reached by a network."""
 NOT_ASKED: Final = ": a server is not asked here"
+SIGNER_LINE: Final = "a line is NAME TYPE KEY, such as `ada@example.org ssh-ed25519 AAAA...`"
 NAMED_MAX: Final = 3  # files of one trouble that a line names
 UPGRADED: Final = "`preflights admin db upgrade` brings it up to date"
 """Said of a log of an older version; commands that record do it by themselves."""
@@ -209,6 +210,9 @@ def _log_lines(request: Request) -> Iterator[HealthLine]:
         cure = "`preflights admin db status` asks it"
         yield HealthLine("log", "note", f"{shown}{NOT_ASKED}", cure)
         return
+    if (file := file_of(address)) and file.exists() and not file.is_file():
+        yield HealthLine("log", "wrong", f"{file} is no regular file", "move it away")
+        return
     try:
         status = read_log_status(request)
     except NoLog:
@@ -227,7 +231,7 @@ def _log_lines(request: Request) -> Iterator[HealthLine]:
         sessions = count_in_words(status.sessions, "session")
         events = count_in_words(status.events, "event")
         yield HealthLine("log", "ok", f"{shown}, {sessions}, {events}")
-    if (file := file_of(address)) and status.schema:
+    if file and status.schema:
         yield from _file_lines(request, file)
     elif file:
         yield _no_file_line(told, file)
@@ -371,8 +375,12 @@ def _signing_lines(request: Request) -> Iterator[HealthLine]:
     else:
         yield HealthLine("signing", "ok", "off: no [sign] key in your settings")
     signers = signers_of(told, env)
-    known = "known" if signers.are_known else "unknown: signatures are shown as not checked"
-    yield from _signers_line(signers, "the file of your signers", f"signers are {known}")
+    if told.sign.signers and not signers.are_known:
+        found = f"{told.sign.signers} is empty: signatures are shown as not checked"
+        yield HealthLine("signing", "wrong", found, SIGNER_LINE)
+    else:
+        known = "known" if signers.are_known else "unknown: signatures are shown as not checked"
+        yield from _signers_line(signers, "the file of your signers", f"signers are {known}")
     try:
         of_repository = Signers(regular(told.root / SIGNERS, FILE_MAX, follows=False))
         yield from _signers_line(of_repository, SIGNERS, f"{SIGNERS} can be read")
@@ -386,8 +394,8 @@ def _signing_lines(request: Request) -> Iterator[HealthLine]:
 
 def _signers_line(signers: Signers, where: str, well: str) -> Iterator[HealthLine]:
     if line := signers.unread_line:
-        cure = "a line is NAME TYPE KEY, such as `ada@example.org ssh-ed25519 AAAA...`"
-        yield HealthLine("signing", "wrong", f"{where}, line {line}, names no signer", cure)
+        found = f"{where}, line {line}, names no signer"
+        yield HealthLine("signing", "wrong", found, SIGNER_LINE)
     else:
         yield HealthLine("signing", "ok", well)
 

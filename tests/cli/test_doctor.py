@@ -92,6 +92,23 @@ def agents_that_start_another_path(project: Project) -> None:
     )
 
 
+def a_server_of_another_name(project: Project) -> None:
+    assert project.call("init", "--agent", "claude").code == 0
+    servers = project.folder / ".mcp.json"
+    servers.write_text(servers.read_text().replace('"preflights-es"', '"preflight"'))
+
+
+def a_folder_in_place_of_the_log(project: Project) -> None:
+    project.log.unlink()
+    project.log.mkdir()
+
+
+def no_signers(project: Project) -> dict[str, str]:
+    signers = project.folder.parent / "signers"
+    signers.write_text("")
+    return own_settings(f'[sign]\nsigners = "{signers}"\n')(project) or {}
+
+
 def another_process_writes(project: Project) -> None:
     held = sqlite3.connect(project.log, isolation_level=None)
     held.execute("BEGIN IMMEDIATE")
@@ -147,6 +164,12 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         a_file_in_place_of_the_log,
         "log",
         "no folder that may be written",
+        "move it away",
+    ),
+    "a folder in place of the log": (
+        a_folder_in_place_of_the_log,
+        "log",
+        "log.db is no regular file",
         "move it away",
     ),
     "a name that is too long for a file": (
@@ -228,6 +251,12 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "settings.json starts /opt/none/preflights-es, which is not there",
         "mend the path",
     ),
+    "a server's program that is not there": (
+        a_server_of_another_name,
+        "agents",
+        ".mcp.json starts preflight, which is not there",
+        "mend the path",
+    ),
     "a file where records go": (
         written("preflights.toml", 'decisions = "preflights.toml/adr"'),
         "records, session files",
@@ -235,6 +264,7 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "",
     ),
     A_KEY: (an_invalid_key, "signing", "id cannot be used", "no key of OpenSSH"),
+    "signers that hold nobody": (no_signers, "signing", "signers is empty", "NAME TYPE KEY"),
     "a signer without a key": (invalid_signers, "signing", "line 3, names no signer", "KEY"),
     "a repository's signers that are none": (
         written(".preflights/allowed_signers", 'ada namespaces="git" AAAAC3NzaC1lZDI1NTE5AAAA\n'),

@@ -33,6 +33,10 @@ from preflights_es.kernel.text import escaped_text, shown_lines
 from preflights_es.settings.load import Settings, load_settings, record_places
 
 _PATH_OF_OURS: Final = re.compile(r"[^\s\"'=]*[/\\]preflights(?:-es)?(?:\.exe)?(?=[\s\"'])")
+_SERVER_OF_OURS: Final = re.compile(
+    r"\bpreflights[\"']?\]?\s*:?\s*\{?[^{}\[\]]*?\bcommand[\"']?\s*[:=]\s*\[?\s*[\"']([^\"']+)"
+)
+"""The program of our entry in a file of servers, in JSON or in TOML."""
 SAID: Final = {
     "current": "is up to date",
     "present": "is there, and stays as it is",
@@ -181,9 +185,11 @@ def agent_setup(
 
 
 def _lost_programs(settings: Settings, files: Iterable[ProjectFile]) -> Iterator[str]:
-    """Files of an agent that start our program by a path that leads nowhere."""
+    """Files of an agent that start, in our place, a program that is not there."""
     for file in files:
         text = (settings.root / file.path).read_text("utf-8", "replace")
-        for path in dict.fromkeys(_PATH_OF_OURS.findall(text)):
-            if os.path.isabs(path) and not os.path.exists(path):
+        named = (*_PATH_OF_OURS.findall(text), *_SERVER_OF_OURS.findall(text))
+        for path in dict.fromkeys(named):
+            is_sought = os.path.isabs(path) or not os.path.dirname(path)
+            if is_sought and path != PROGRAM and which(path) is None:
                 yield f"{file.path} starts {path}, which is not there"
