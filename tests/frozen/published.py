@@ -82,10 +82,10 @@ def _line_shapes() -> Published:
     return {"line": shape_of(jsonl.EventLine), "formats": formats}
 
 
-def _file_hashes(pattern: str) -> Callable[[], Published]:
+def _file_hashes(*patterns: str) -> Callable[[], Published]:
     def found() -> Published:
         hashes: Published = {}
-        for path in sorted(ROOT.glob(pattern)):
+        for path in sorted(path for one in patterns for path in ROOT.glob(one)):
             folder = hashes.setdefault(path.parent.relative_to(ROOT).as_posix(), {})
             folder[path.name] = sha256(path.read_bytes()).hexdigest()
         return hashes
@@ -214,7 +214,9 @@ KINDS: Final[Mapping[str, PublishedKind]] = {
         f"{BESIDE}, which only adds optional properties (docs/contracts.md)",
     ),
     "packs": PublishedKind(_file_hashes(f"{FEATURE_DATA}/packs/*"), BESIDE),
-    "templates": PublishedKind(_file_hashes("preflights_es/records/templates/*"), BESIDE),
+    "templates": PublishedKind(
+        _file_hashes("preflights_es/records/templates/*", f"{FEATURE_DATA}/starters/*"), BESIDE
+    ),
     "migrations": PublishedKind(
         _file_hashes("alembic/versions/*.py"), "leave it, and write the next migration beside it"
     ),
