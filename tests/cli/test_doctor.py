@@ -264,7 +264,7 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "",
     ),
     A_KEY: (an_invalid_key, "signing", "id cannot be used", "no key of OpenSSH"),
-    "signers that hold nobody": (no_signers, "signing", "signers is empty", "NAME TYPE KEY"),
+    "a file of signers without one": (no_signers, "signing", "signers is empty", "NAME TYPE KEY"),
     "a signer without a key": (invalid_signers, "signing", "line 3, names no signer", "KEY"),
     "a repository's signers that are none": (
         written(".preflights/allowed_signers", 'ada namespaces="git" AAAAC3NzaC1lZDI1NTE5AAAA\n'),
