@@ -244,9 +244,10 @@ def _walk_record_folder(
         for entry in found:
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):
-                if is_passed_over(name) or f"{folder.path}/{within}" in others:
-                    continue
-                is_read = folder.is_deep or (not at and folder.path != "." and is_dated(name))
+                is_other = is_passed_over(name) or f"{folder.path}/{within}" in others
+                is_read = not is_other and (
+                    folder.is_deep or (not at and folder.path != "." and is_dated(name))
+                )
                 if is_read and within.count("/") < DEPTH_MAX:
                     waiting.append(within)
                 continue
