@@ -122,6 +122,8 @@ def escaped_text(text: str) -> str:
 
 def shown_lines(text: str) -> str:
     """Safe on a terminal, line breaks and tabs kept."""
+    if text.replace("\n", "").replace("\t", "").isprintable():
+        return text
     return _UNSAFE_MULTILINE.sub(_escape, text.replace("\r\n", "\n"))
 
 

@@ -5,7 +5,6 @@ The encoding of the envelope is normative in docs/specs/log.md.
 
 from __future__ import annotations
 
-import re
 import struct
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache, reduce
@@ -26,6 +25,7 @@ from preflights_es.kernel.events import ARTIFACT_EVENTS, ERASED_TAG, SESSION_EVE
 from preflights_es.kernel.ids import SALT_BYTES
 from preflights_es.kernel.ports import AppendBatch, Draft, Stored
 from preflights_es.kernel.session import Decider
+from preflights_es.kernel.text import late_pattern
 
 Decode = Callable[[bytes], Event]
 
@@ -156,9 +156,9 @@ def _decode_event_payload(decode: Decode, stored: Stored, tag: str, data: bytes)
 
 
 _MISMATCHES: Final = (
-    (re.compile(r"Object missing required field `(.+?)`"), r"no field `\1`"),
-    (re.compile(r"Object contains unknown field `(.+?)`"), r"unknown field `\1`"),
-    (re.compile(r" - at `\$\.?(.+?)`"), r" at `\1`"),
+    (late_pattern(r"Object missing required field `(.+?)`"), r"no field `\1`"),
+    (late_pattern(r"Object contains unknown field `(.+?)`"), r"unknown field `\1`"),
+    (late_pattern(r" - at `\$\.?(.+?)`"), r" at `\1`"),
 )
 
 
