@@ -79,6 +79,8 @@ def count_search_words(text: str) -> Counter[str]:
 
 def split_folded_words(text: str) -> list[str]:
     """The words of a text, folded, in its order: letters and digits in a run."""
+    if text.isalnum() and text.isascii():
+        return [text.casefold()]  # most names of products
     return _WORD.findall(fold_letters(text))
 
 

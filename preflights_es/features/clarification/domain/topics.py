@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import Final, TypeVar
 
 import msgspec
@@ -153,15 +153,16 @@ class Lexicon:
     """The words of a pack and the names of products, ready for many intentions."""
 
     def __init__(self, pack: Pack) -> None:
+        folded = cache(_folded_phrase)  # a pack says most of its words several times
         self._topics = pack.topics
         self._words: dict[Phrase, list[int]] = {}
         self._of: dict[str, list[int]] = {}
         products = {
-            _folded_phrase(n): one for one in read_product_names() for n in (one.name, *one.aliases)
+            folded(n): one for one in read_product_names() for n in (one.name, *one.aliases)
         }
         self._values = {phrase: one.name for phrase, one in products.items()}
         described = {option for topic in pack.topics for option in topic.options}
-        self._options = {option for option in described if _folded_phrase(option) not in products}
+        self._options = {option for option in described if folded(option) not in products}
         """Those that are no products."""
         self._things: dict[Phrase, str] = {}
         self._matters: dict[Phrase, str] = {}
@@ -169,16 +170,14 @@ class Lexicon:
         """What things are for, bare and as `charts library`."""
         for at, topic in enumerate(pack.topics):
             for word in (*topic.words, *topic.matters):
-                self._words.setdefault(_folded_phrase(word), []).append(at)
-            self._things |= {
-                _normalize_kind_word(_folded_phrase(word)): topic.id for word in topic.words
-            }
-            self._matters |= {_folded_phrase(word): topic.id for word in topic.matters}
+                self._words.setdefault(folded(word), []).append(at)
+            self._things |= {_normalize_kind_word(folded(word)): topic.id for word in topic.words}
+            self._matters |= {folded(word): topic.id for word in topic.matters}
             is_library = any(
-                _normalize_kind_word(_folded_phrase(word))[-1] == "library" for word in topic.words
+                _normalize_kind_word(folded(word))[-1] == "library" for word in topic.words
             )
             for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
-                if not has_small_word(used := _folded_phrase(noun), "loose"):
+                if not has_small_word(used := folded(noun), "loose"):
                     used = tuple(one for one in used if one not in read_small_words("articles"))
                     for kind in ((), ("service",), ("library",))[: 2 + is_library]:
                         self._uses.setdefault((*used, *kind), topic.id)
@@ -186,16 +185,14 @@ class Lexicon:
                 self._of.setdefault(value, []).append(at)
                 bare = value.partition(" (")[0]
                 for called in (value, bare, *topic.spellings.get(value, ())):
-                    product = products.get(_folded_phrase(called))
+                    product = products.get(folded(called))
                     for name in (called, *((product.name, *product.aliases) if product else ())):
-                        self._values[_folded_phrase(name)] = value
+                        self._values[folded(name)] = value
             self._values |= {
-                _folded_phrase(said): value
+                folded(said): value
                 for value, said in zip(topic.options, topic.options_de, strict=False)
             }
-        loose = {_folded_phrase(value) for topic in pack.topics for value in topic.values} - {
-            *products
-        }
+        loose = {folded(value) for topic in pack.topics for value in topic.values} - {*products}
         self._sure = self._values.keys() - loose
 
     def name_of(self, text: str) -> str:
