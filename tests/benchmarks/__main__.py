@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import platform
 import sys
 from pathlib import Path
@@ -65,6 +66,8 @@ def main() -> int:
     found: list[Figure] = []
     for name, room in rooms.items():
         if not wanted or name in wanted:
+            gc.collect()
+            gc.freeze()  # what a room before left is looked through at no collection of this one
             for figure in room.figures():
                 print(row(figure))
                 found.append(figure)
