@@ -465,7 +465,8 @@ class Subject:
 
     def _names_choice_of(self, one: Titled) -> bool:
         """Whether the text names a value, and the title or value has all its words; or has one."""
-        own = [stems(text) for text in (one.title, *one.values)]
+        texts = (one.title, *one.values) if self._values else ()
+        own = [stems(text) for text in texts]
         if any(
             named <= has
             for value in self._values
