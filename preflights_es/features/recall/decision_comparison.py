@@ -31,7 +31,7 @@ from preflights_es.features.recall.domain.rules import (
     is_related,
     judge_evolution,
 )
-from preflights_es.features.recall.word_variants import stems
+from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
 from preflights_es.kernel.text import escaped_text, late_pattern, one_line
 from preflights_es.runtime.runner import Handle
@@ -317,7 +317,9 @@ def value_named_at(
     row: ForeignRow, category: str, place: tuple[frozenset[str], ...], inlined: str
 ) -> str:
     """The value for a category of a record whose title no form covers and has the place's words."""
-    of_title = stems(row.title)
+    if not may_have_stems(row.title, place, among_others=True):
+        return ""
+    of_title = stems(row.title) if place else ()
     is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
     return _value_of(row.title, category, inlined) if is_at or not place else ""
 

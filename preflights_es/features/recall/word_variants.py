@@ -123,12 +123,14 @@ def stems(text: str) -> tuple[frozenset[str], ...]:
     )
 
 
-def may_have_stems(text: str, found: tuple[frozenset[str], ...]) -> bool:
+def may_have_stems(
+    text: str, found: tuple[frozenset[str], ...], *, among_others: bool = False
+) -> bool:
     """Whether a text may have these stems: they begin as its words do. Stemming costs more."""
     words = {*collect_search_words(text), *find_distinguishing_words(text)}
-    return {word[0] for word in words} == {
-        stem[0] for of_language in found[:1] for stem in of_language
-    }
+    has = {word[0] for word in words}
+    needs = {stem[0] for of_language in found[:1] for stem in of_language}
+    return needs <= has if among_others else needs == has
 
 
 def _stemmed(stemmer: Any, word: str) -> str:
