@@ -4,7 +4,6 @@ session.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
@@ -33,7 +32,7 @@ from preflights_es.kernel.events import (
 )
 from preflights_es.kernel.ids import format_date_only, format_time_only, short_session
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.text import escaped_text, one_line, shortened
+from preflights_es.kernel.text import escaped_text, late_pattern, one_line, shortened
 from preflights_es.store.stored_events import erased
 from preflights_es.use import sessions
 from preflights_es.use.request import Request
@@ -214,7 +213,7 @@ def indented(name: str, *, is_input: bool) -> str:
     return name if is_input else f"  {name}"
 
 
-_HASH: Final = re.compile(r"\A([0-9a-f]{8})[0-9a-f]{56}\Z")
+_HASH: Final = late_pattern(r"\A([0-9a-f]{8})[0-9a-f]{56}\Z")
 _TIMES: Final = 10**15  # what is more is no count: microseconds since 1970, of 2001 or later
 _HIDDEN: Final = frozenset(
     ("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told", "uid")

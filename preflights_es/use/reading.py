@@ -141,11 +141,14 @@ class RequestReading:
 
         A session that the log lists is listed once; how its file differs is said.
         """
-        from heapq import merge
-
         self.tell_files()
         filed = self._process.file_log
-        more = () if filed.is_empty else listed(filed)
+        if filed.is_empty:
+            yield from listed(self._process)
+            return
+        from heapq import merge
+
+        more = listed(filed)
         beside = (replace(row, file=filed.files[row.session_id].path) for row in more)  # type: ignore[type-var]  # a Struct
         of_log = ""
         for row in merge(listed(self._process), beside, key=attrgetter("session_id")):
