@@ -144,8 +144,14 @@ def _without_digests(value: Any) -> Any:
     return value
 
 
+DIGEST: Final = 64  # letters and digits: an option that is called sha256 is none
+
+
 def _is_digest(one: Any) -> bool:
-    return isinstance(one, list) and len(one) == 2 and one[0] == "sha256"  # name and value
+    match one:
+        case ["sha256", str(value)]:
+            return len(value) == DIGEST
+    return False
 
 
 def _pair(one: _Placed | None, two: _Placed | None) -> EventPair:
