@@ -295,9 +295,11 @@ def own_words(text: str) -> Input:
         ((by_pack("Make the shop calmer"), own_words("A calmer font")), "A calmer font"),
         ((by_pack("Name the branch main."), own_words("main")), "Name the branch main"),
         ((by_pack("Stop using Moment.js"), own_words("Moment.js")), "Stop using Moment.js"),
+        ((by_pack("No Moment.js, please"), own_words("moment.js")), "No Moment.js, please"),
+        ((by_pack("Move the parser off C"), own_words("C++")), "Use C++"),
         (
-            (by_pack("Decide between trunk and main"), own_words("main")),
-            "Decide between trunk and main: main",
+            (by_pack("Between trunk and main, one"), own_words("main")),
+            "Between trunk and main, one: main",
         ),
         ((by_pack("API versioning"), own_words("in the URL")), "API versioning: in the URL"),
         (

@@ -387,14 +387,14 @@ def _title_of_own_words(state: ClarificationState, said: str) -> str:
 
 
 def _is_in_intention(state: ClarificationState, said: str) -> bool:
-    """Whether the intention holds a value."""
-    intention = one_line(state.opened.intention).rstrip(".!? ")
-    return f" {said.casefold()} " in f" {intention.casefold()} "
+    """Whether the intention holds a value, in whole words and with its marks: C++ is not C."""
+    intention = fold_letters(one_line(state.opened.intention))
+    return re.search(rf"(?<!\w){re.escape(fold_letters(said))}(?!\w)", intention) is not None
 
 
 def _asks_which(state: ClarificationState) -> bool:
     """Whether the intention asks, or names what one may choose from: it rules nothing out."""
-    intention = one_line(state.opened.intention)
+    intention = fold_letters(one_line(state.opened.intention))
     return intention.endswith("?") or ALTERNATIVE.search(f" {intention} ") is not None
 
 
