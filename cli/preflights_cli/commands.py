@@ -110,18 +110,18 @@ MEANT: Final = {
 @cache
 def commands() -> Mapping[str, Entry]:
     """Every command: those of the house, and what each feature of our folder adds."""
-    return {words: _own(words) for words in _COMMANDS} | _brought(FEATURES.values())
+    return {words: _house_entry(words) for words in _COMMANDS} | _brought(FEATURES.values())
 
 
-def _own(words: str) -> Entry:
+def _house_entry(words: str) -> Entry:
     module, line = _COMMANDS[words]
     return f"preflights_cli.{module}:{words.rpartition(' ')[2]}_command", line
 
 
-def _command(words: str) -> Entry | None:
+def _find_entry(words: str) -> Entry | None:
     """One of the same; only the features before the one that brings it are read."""
     if words in _COMMANDS:
-        return _own(words)
+        return _house_entry(words)
     bringing = (one for one in FEATURES.values() if words in one.commands)
     return next((_brought([one])[words] for one in bringing), None)
 
@@ -168,7 +168,7 @@ class Lazy(click.Group):
         return list(self.table())
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        entry = None if " " in cmd_name else _command(self._prefix + cmd_name)
+        entry = None if " " in cmd_name else _find_entry(self._prefix + cmd_name)
         if entry is None:
             if ctx.resilient_parsing or cmd_name.startswith("-"):
                 return None

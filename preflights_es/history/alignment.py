@@ -144,13 +144,13 @@ def _without_digests(value: Any) -> Any:
     return value
 
 
-DIGEST: Final = 64  # letters and digits: an option that is called sha256 is none
+DIGEST_LENGTH: Final = 64  # hexadecimal digits of a SHA-256
 
 
 def _is_digest(one: Any) -> bool:
     match one:
         case ["sha256", str(value)]:
-            return len(value) == DIGEST
+            return len(value) == DIGEST_LENGTH
     return False
 
 

@@ -91,7 +91,7 @@ def find_event_divergences(
             version=version,
             type=recorded[0],
             pointer=pointer,
-            place=pointer_in_words(pointer, *_holding(payloads, a, b)),
+            place=pointer_in_words(pointer, *_payloads_with(payloads, a, b)),
             recorded=show_absent_value(a),
             computed=show_absent_value(b),
             cause=cause,
@@ -100,7 +100,7 @@ def find_event_divergences(
     ]
 
 
-def _holding(payloads: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, ...]:
+def _payloads_with(payloads: tuple[Any, Any], a: Any, b: Any) -> tuple[Any, ...]:
     """The payloads in which a place is."""
     pairs = zip(payloads, (a, b), strict=True)
     return tuple(payload for payload, found in pairs if found is not ABSENT)
