@@ -45,7 +45,6 @@ from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     import re
-    from string import Template
 
 TITLE_MAX: Final = 120  # characters of a heading
 
@@ -56,6 +55,7 @@ _MARGINS = late_pattern(r"^[#+=:-]|(?<= )#+$")
 _SECTION = late_pattern(r"\n(?=###? )")
 _BLANKS = late_pattern(r"\n{3,}")
 _TEMPLATE = late_pattern(r"[a-z_]+\.v[0-9]+")
+_VALUE = late_pattern(r"\$([a-z_]+)")
 _COUNT = late_pattern(r"^(\d+)(?=[.)])")
 
 
@@ -107,35 +107,30 @@ def _unknown(template: str) -> LogFromFuture:
 
 def fill_record_template(template: str, values: Mapping[str, str]) -> str:
     front, (head, *sections) = _split_template(template)
-    said = [head.substitute(values), *_fill_what_says_something(sections, values)]
+    said = [_fill_values(head, values), *_fill_what_says_something(sections, values)]
     if front:
         said[0] = "\n".join(("---", *_fill_what_says_something(front, values), "---", said[0]))
     return "\n\n".join(part.strip("\n") for part in said) + "\n"
 
 
 @cache
-def _split_template(template: str) -> tuple[list[Template], list[Template]]:
+def _split_template(template: str) -> tuple[list[str], list[str]]:
     """The lines of what stands before the title, and the sections, the title's first."""
-    from string import Template
-
     head, *sections = _SECTION.split(template)
     front = ""
     if head.startswith("---\n"):
         _, front, head = head.split("---\n", 2)
-    return [*map(Template, front.splitlines())], [*map(Template, (head, *sections))]
+    return front.splitlines(), [head, *sections]
 
 
-def _fill_what_says_something(
-    parts: Iterable[Template], values: Mapping[str, str]
-) -> Iterator[str]:
+def _fill_what_says_something(parts: Iterable[str], values: Mapping[str, str]) -> Iterator[str]:
     for part in parts:
-        if any(values[name] for name in _names_in(part)):
-            yield part.substitute(values)
+        if any(values[name] for name in _VALUE.findall(part)):
+            yield _fill_values(part, values)
 
 
-@cache
-def _names_in(part: Template) -> list[str]:
-    return part.get_identifiers()
+def _fill_values(part: str, values: Mapping[str, str]) -> str:
+    return _VALUE.sub(lambda name: values[name[1]], part)
 
 
 # 1. What a document says ---------------------------------------------------------------------
