@@ -153,14 +153,17 @@ class Documents:
             raise trouble
         return finished
 
-    def text(self, session_id: str, call: str = "") -> tuple[ArtifactDue, str]:
+    def text(self, session_id: str, call: str = "", upto: int = 0) -> tuple[ArtifactDue, str]:
         """A document as its last request (or that of one call) asked for it, byte for byte.
+
+        Args:
+            upto: a version; what came later is not looked at. 0 means all.
 
         Raises:
             UnknownSession: nothing is recorded under the id.
             Refused: no document was ever asked for in this session.
         """
-        stored = self._stored(session_id)
+        stored = self._stored(session_id)[: upto or None]
         workflow = self._runner.workflow(stored[0].workflow)
         if workflow.filed.record is None and workflow.filed.filing is None:
             message = f"sessions of the workflow {workflow.name} write no documents"

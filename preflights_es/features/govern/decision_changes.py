@@ -316,7 +316,10 @@ def decision_changes(
     # What such a record turned down hangs on the number of the decision that replaced it.
     said = (reference(one.superseded_by) for one in base.records)
     named = {one.number for one in said if one}
+    ended = {one.uid for uid in touched.keys() & own for one in list_superseded(own[uid])}
     for was in before.values():
+        if was.uid in own and was.uid not in touched and was.uid not in ended:
+            continue  # what else became of it, the log says of another branch
         path = base.sessions[was.session_id].path if was.session_id in base.sessions else ""
         if what := _describe_decision_change(was, own.get(was.uid)):
             is_proven = is_signed(was.session_id) if was.uid not in own else was.uid in replaced

@@ -19,6 +19,7 @@ from preflights_es.records.foreign_records import foreign_record
 from preflights_es.records.record_names import RECORD_MAX
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.decisions import log_decisions
+from preflights_es.use.filed_sessions import FiledSessions
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 
@@ -68,7 +69,8 @@ def differing_records(
             content = regular(place / name, RECORD_MAX, follows=False)
             if row.artifact not in changed and sha256(content).hexdigest() == row.sha256:
                 continue
-            wanted = _read_compared_values(row, documents.text(row.session_id)[1].encode())
+            _, said = documents.text(row.session_id, upto=_filed_version(request, row))
+            wanted = _read_compared_values(row, said.encode())
             found = _read_compared_values(row, content)
         except FileNotFoundError:
             if row.artifact in deleted:
@@ -86,6 +88,15 @@ def differing_records(
             yield DifferingRecord(
                 row, row.artifact, why, _find_differing_line(content, others[0], found)
             )
+
+
+def _filed_version(request: Request, row: DecisionRow) -> int:
+    """Where a session's file ends that is behind the log, else 0.
+
+    On a branch that parted before a decision was replaced, file and record agree.
+    """
+    filed = None if row.file else FiledSessions(request.process).file_of(row.session_id)
+    return filed.version if filed and filed.compared == "behind" else 0
 
 
 def _folder_of_record(documents: Documents, path: str) -> Path | None:

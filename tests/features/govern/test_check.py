@@ -352,6 +352,22 @@ def test_a_record_that_is_deleted_is_said_and_one_of_another_branch_is_not(shop:
     assert checked(shop)[0] == 0
 
 
+def test_a_record_of_a_branch_that_parted_before_its_end_is_not_edited(shop: Project) -> None:
+    record = decide(shop)
+    commit(shop)
+    shop.git("branch", "older")
+    decide(shop, "--supersedes", record, value="SQLite")
+    commit(shop)
+    shop.git("checkout", "--quiet", "older")
+    file = shop.folder / record
+    text = file.read_text()
+    for words in ("", "\nMore words.\n"):
+        file.write_text(text + words)
+        assert checked(shop)[:2] == (0, {})
+    file.write_text(text.replace('"accepted"', '"rejected"'))
+    assert [*checked(shop)[1]] == ["record-differs"]
+
+
 def test_another_record_that_names_a_session_says_what_that_says(shop: Project) -> None:
     text = (shop.folder / decide(shop)).read_text()
     commit(shop)
