@@ -98,7 +98,7 @@ def find_brought_in(
                 tree.root, what, new, change, level=level if moved else "error"
             )
     for what, of in called:
-        by_name = {file.path: name for name in of & named.keys() for file in named[name]}
+        by_name = {file.path: name for name in sorted(of & named.keys()) for file in named[name]}
         by_name = {path: one for path, one in by_name.items() if (what.name, path) not in told}
         new_names, _ = comparison.new_files(what, by_name, of) if by_name else ({}, 0)
         let_in = {one for one in {*new_names.values()} if is_let_in(what, one, rows)}
@@ -168,7 +168,7 @@ def _read_uses(
             why = OTHERS if is_of_others(file.path) else UNREAD
             unread[SUBMODULE if is_submodule else why].append(file.path)
             continue
-        for one in names:
+        for one in sorted(names):
             uses.setdefault(one, []).append(file)
         for name in mentioned(file.path, text, wanted) if wanted and is_loaded(file.path) else ():
             named[name].append(file)

@@ -663,6 +663,15 @@ def test_what_is_kept_as_the_work_of_others_is_named(shop: Project, path: str) -
     assert (code, one["level"], one["files"]) == (0, "warning", [path])
 
 
+def test_of_many_imports_in_a_file_the_first_by_name_is_told(shop: Project) -> None:
+    decide(shop)
+    commit(shop)
+    names = [f"import pymongo.part{n:02}\n" for n in range(40)]
+    write(shop, "src/db/many.py", "".join(reversed(names)))
+    message = checked(shop)[1]["turned-down"][0]["message"]
+    assert "(pymongo.part00)" in message
+
+
 def test_a_name_of_what_was_turned_down_is_told_where_no_import_is_read(shop: Project) -> None:
     decide(shop)
     write(shop, "old/kept.lua", 'require("mongodb")\n')
