@@ -246,6 +246,10 @@ def _number_in_words(value: int) -> str:
 
 def _short_field_value(value: object) -> str:
     if isinstance(value, str):
+        if value.startswith(("{", "[")):  # a text of JSON is read as a value
+            from preflights_es.projections.session_story import text_in_words
+
+            return text_in_words(value)
         value = _HASH.sub(r"\1…", value)
         return f'"{shortened(one_line(value), WHAT_MAX)}"' if " " in value else one_line(value)
     if isinstance(value, Evidence):

@@ -53,7 +53,7 @@ from preflights_es.projections.usage import (
     list_session_calls,
     sum_costs,
 )
-from preflights_es.words.event_names import NO_MODELS, event_in_words
+from preflights_es.words.event_names import NAMED_BY, NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import Cost, SpokenCall
 
@@ -437,13 +437,26 @@ def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> st
 
 
 def read_answer_value(answer: str) -> Any:
-    """The object or list of an answer that is JSON, without what is empty; None of every other."""
+    """The object or list of an answer that is JSON, fenced or not, without what is empty; None of
+    every other.
+    """
+    words, value = split_answer(answer)
+    return None if words else value
+
+
+def split_answer(text: str) -> tuple[str, Any]:
+    """The words of a text, and the JSON value that it is or ends with; None where it has none."""
+    begin = next((place for place, mark in enumerate(text) if mark in "{["), len(text))
+    words = text[:begin].strip()
+    before, fence, language = words.rpartition("```")
+    if fence and language.lower() in ("", "json"):
+        words = before.strip()
     try:
-        data = answer.encode()
-        said = None if is_too_deep(data) else decode_plain_json(data)
+        data = text[begin:].rstrip("` \n").encode()
+        value = None if is_too_deep(data) else decode_plain_json(data)
     except (ValueError, RecursionError):
-        return None
-    return without_empty(said) if isinstance(said, dict | list) else None
+        value = None
+    return (text, None) if value is None else (words, without_empty(value))
 
 
 def without_empty(found: Any) -> Any:
@@ -476,40 +489,40 @@ def list_call_sentences(read: Read) -> dict[int, str]:
 def _sent_in_words(call: ToldCall) -> str:
     numbers, count = call.numbers, call.kept + len(call.messages)
     model = "" if numbers.model == "unknown" else numbers.model
-    last = _quoted(call.messages[-1].text) if call.messages else ""
-    sent = f"{count:,} messages, the last {last}" if count > 1 else last
+    last = text_in_words(call.messages[-1].text) if call.messages else ""
+    sent = f"{count:,} messages, the last {last}" if count > 1 and last else last
     again = "asked again" if numbers.attempt > 1 else ""
     return ", ".join(filter(None, (again, model, sent)))
 
 
 def _answer_in_words(call: ToldCall) -> str:
     """With what it took; what could not be used is named as what came."""
-    value = read_answer_value(call.answer)
-    if value is not None:
-        said = shortened(value_in_words(value), ANSWER_MAX)
-    elif call.answer and not call.is_used:
+    said = text_in_words(call.answer, ANSWER_MAX) if call.answer else ""
+    if said and not call.is_used and read_answer_value(call.answer) is None:
         said = f"{len(call.answer):,} characters, no JSON object"
-    else:
-        said = _quoted(call.answer) if call.answer else ""
-    tools = (f"calls {name} {_arguments_in_words(given)}".rstrip() for name, given in call.tools)
+    tools = (f"calls {name} {text_in_words(given)}" for name, given in call.tools)
     refused = _said(call.refused) if call.refused and not call.numbers.judged else ""
     return "; ".join(filter(None, (said, *tools, refused, _measured(call.numbers))))
 
 
 def _measured(numbers: ProviderCall) -> str:
+    if numbers.provider in NO_MODELS:
+        return ""
     read, wrote = numbers.input_tokens, numbers.output_tokens
     tokens = "" if read is None or wrote is None else f"{read:,} -> {wrote:,} tokens"
     took = "" if numbers.latency_ms is None else span(numbers.latency_ms / 1_000)
     return ", ".join(filter(None, (tokens, took)))
 
 
-def _arguments_in_words(given: str) -> str:
-    value = read_answer_value(given)
-    return shortened(one_line(given) if value is None else value_in_words(value), ANSWER_MAX)
+def text_in_words(text: str, most: int = QUOTED_MAX) -> str:
+    """A text in quotes; a value of JSON without its brackets."""
+    words, value = split_answer(text)
+    said = () if value is None else (shortened(value_in_words(value), most),)
+    return " ".join((*((_quoted(words),) if words or not said else ()), *said))
 
 
 def value_in_words(value: Any) -> str:
-    """A JSON value without its brackets: `topic Maps; options "one of ours", another`."""
+    """A JSON value without its brackets: `topic Maps; options "one of ours", Redis (more no)`."""
     match value:
         case dict():
             pairs = value.items()
@@ -517,7 +530,7 @@ def value_in_words(value: Any) -> str:
                 f"{one_line(n).replace('_', ' ')} {value_in_words(v)}" for n, v in pairs
             )
         case list():
-            return ", ".join(map(value_in_words, value))
+            return ", ".join(map(_item_in_words, value))
         case str():
             return _quoted(value) if " " in value or not value else one_line(value)
         case bool():
@@ -526,6 +539,45 @@ def value_in_words(value: Any) -> str:
             return "none"
         case _:
             return f"{value:,}"
+
+
+def _item_in_words(item: Any) -> str:
+    if not isinstance(item, dict):
+        return value_in_words(item)
+    field = next((name for name in NAMED_BY if isinstance(item.get(name), str)), None)
+    rest = {name: one for name, one in item.items() if name != field}
+    inner = f"({value_in_words(rest)})" if rest else ""
+    return " ".join(filter(None, (value_in_words(item[field]) if field else "", inner)))
+
+
+def list_value_lines(value: Any) -> list[str]:
+    """A JSON value as people read it: `topic: Maps`, a field a line; `- Redis`, one of several."""
+    match value:
+        case dict():
+            return [
+                line
+                for name, one in value.items()
+                for line in _below_its_name(f"{one_line(name).replace('_', ' ')}:", one)
+            ]
+        case list():
+            return [line for one in value for line in _indent("- ", list_value_lines(one))]
+        case str():
+            return value.split("\n")
+        case _:
+            return [value_in_words(value)]
+
+
+def _below_its_name(name: str, value: Any) -> list[str]:
+    """On the same line where it takes one."""
+    lines = list_value_lines(value)
+    if len(lines) == 1 and not (value and isinstance(value, dict | list)):
+        return [f"{name} {lines[0]}".rstrip()]
+    return [name, *(f"  {line}" for line in lines)]
+
+
+def _indent(mark: str, lines: list[str]) -> list[str]:
+    """The mark in front of the first one, as many blanks in front of the others."""
+    return [f"{' ' * len(mark) if n else mark}{line}" for n, line in enumerate(lines)]
 
 
 def _quoted(text: str) -> str:

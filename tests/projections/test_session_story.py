@@ -16,8 +16,11 @@ from preflights_es.projections.session_story import (
     SAID_MAX,
     list_call_sentences,
     list_told_calls,
+    list_value_lines,
     read_answer_value,
+    split_answer,
     tell_session_story,
+    value_in_words,
 )
 from preflights_es.projections.usage import Price
 from tests.projections.recording import golden, goldens
@@ -236,3 +239,22 @@ def test_an_answer_that_nests_too_deep_is_read_as_text() -> None:
     assert read_answer_value('{"a": [1, {"b": null}], "c": ""}') == {"a": [1, {}]}
     assert read_answer_value("[" * 900 + "]" * 900) is None
     assert read_answer_value('"a text"') is None
+
+
+def test_a_value_is_read_a_field_a_line_or_on_one_line_and_a_fence_is_no_part_of_it() -> None:
+    said = '{"topic": "Maps", "offered": [{"label": "Tiles", "against": "a fee"}, "own"], "to": {}}'
+    assert split_answer(f"Here it is:\n```json\n{said}\n```")[0] == "Here it is:"
+    assert read_answer_value(f"Here it is: {said}") is None
+    value = read_answer_value(f"```json\n{said}\n```")
+    assert list_value_lines(value) == [
+        "topic: Maps",
+        "offered:",
+        *("  - label: Tiles", "    against: a fee", "  - own"),
+    ]
+    assert value_in_words(value) == 'topic Maps; offered Tiles (against "a fee"), own'
+    assert list_value_lines(["one\ntwo", True, None]) == ["- one", "  two", "- yes", "- none"]
+
+
+def test_of_an_answer_that_no_model_wrote_neither_tokens_nor_time_are_told() -> None:
+    told = list_call_sentences(read(golden("an_agent_writes_the_question")[0]))
+    assert not any("tokens" in text or " s" in text[-4:] for text in told.values())

@@ -27,7 +27,9 @@ from preflights_es.projections.session_story import (
     ToldCall,
     call_costs,
     list_told_calls,
+    list_value_lines,
     read_answer_value,
+    split_answer,
     without_empty,
 )
 from preflights_es.projections.usage import Price
@@ -249,7 +251,7 @@ def _common(a: str, b: str) -> int:
 def _as_read(one: Any) -> str:
     """A text as it is, but for one of JSON: an answer of a model is read as a value."""
     value = read_answer_value(one) if isinstance(one, str) else one
-    return one if value is None and isinstance(one, str) else indent_json(value)
+    return one if value is None and isinstance(one, str) else "\n".join(list_value_lines(value))
 
 
 def indent_json(value: Any) -> str:
@@ -274,8 +276,10 @@ class CallCard(msgspec.Struct, frozen=True, kw_only=True):
     costs: tuple[Cost, ...]
     sent: tuple[tuple[SentMessage, DivergenceSide | None], ...]
     """Each new message, with what the call before said otherwise, where it had one in its place."""
+    words: str
+    """In front of the value of an answer."""
     said: Any
-    """The value of an answer that is JSON; None of every other."""
+    """The value that an answer is or ends with; None of every other."""
     size: int
     """Characters of the answer."""
     is_json: bool
@@ -367,13 +371,14 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
         differs = one.before not in ("", one.text)
         side = sides(one.before, one.text, most)[1] if differs else None
         sent.append((replace(one, text=shortened(one.text, most)), side))
-    said = read_answer_value(call.answer)
+    words, said = split_answer(call.answer)
     return CallCard(
         call=replace(call, answer=shortened(call.answer, most)),
         costs=call_costs((call.numbers,), prices),
         sent=tuple(sent),
         size=len(call.answer),
         is_json=said is not None,
+        words=shortened(words, most),
         said=said if len(call.answer) <= most else None,
     )
 

@@ -566,7 +566,7 @@ def test_a_replay_needs_a_token_and_says_that_every_decision_is_the_same(
         ("abc", "abbc", (("ab", "", "c"), ("ab", "b", "c"))),
         ("aa", "a", (("a", "a", ""), ("a", "", ""))),
         ("", "a", (("", "", ""), ("", "a", ""))),
-        ([1], [1, 2], (("[\n  1", "", "\n]"), ("[\n  1", ",\n  2", "\n]"))),
+        ([1], [1, 2], (("- 1", "", ""), ("- 1", "\n- 2", ""))),
     ],
 )
 def test_sides_have_in_the_middle_what_only_they_have(
@@ -578,7 +578,7 @@ def test_sides_have_in_the_middle_what_only_they_have(
 
 def test_answers_in_json_are_compared_as_they_are_read() -> None:
     one, other = sides('{"kind":"ask","why":"","to":1}', '{"kind": "ask", "to": 2}')
-    assert (one.same, one.differs, other.differs) == ('{\n  "kind": "ask",\n  "to": ', "1", "2")
+    assert (one.same, one.differs, other.differs) == ("kind: ask\nto: ", "1", "2")
     one, other = sides('{"to":1}', '{"to": 1}')
     assert (one.differs, other.differs) == ("", " ")
 
