@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -14,7 +14,7 @@ from preflights_cli.names import SESSION
 from preflights_cli.options import keyed, mode_of, parse_name_value_pairs
 from preflights_cli.recordings import BAR_BYTES, session_file
 from preflights_cli.rendering import shown_of
-from preflights_es.history.alignment import EventPair
+from preflights_es.history.alignment import EventPair, aligned
 from preflights_es.history.child import ABSENT_TEXT, Divergence
 from preflights_es.history.replayer import Rerun
 from preflights_es.kernel.ids import short_session
@@ -27,7 +27,8 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn
 from preflights_es.words.event_names import event_in_words, value_of_pointer
 
-VALUE_MAX: Final = 400  # characters of a value that differs
+VALUE_MAX: Final = 400  # characters of a line that differs
+LINES_MAX: Final = 20  # of a value that differs
 AROUND: Final = 60  # characters in front of the first difference of long values
 
 
@@ -38,27 +39,41 @@ def say_divergence(voice: Voice, id_: str, divergence: Divergence) -> None:
     voice.say(f"{id_} differs at event {divergence.version}, {name}: {where}")
     if divergence.cause:
         voice.say(f"  cause:    {escaped_text(divergence.cause)}")
-    recorded, computed = both_in_words(divergence.pointer, divergence.recorded, divergence.computed)
-    voice.say(f"  recorded: {recorded}")
-    voice.say(f"  computed: {computed}")
+    values = (divergence.recorded, divergence.computed)
+    _say_both(voice, ("  recorded:", "  computed:"), divergence.pointer, values)
 
 
 def format_replay_value(found: Any) -> str:
     """A JSON value on one line, for people."""
-    return shortened(_value_text(found), VALUE_MAX)
+    text = found if found == ABSENT_TEXT else canonical_json(found).decode()
+    return shortened(escaped_text(text), VALUE_MAX)
 
 
-def _value_text(found: Any) -> str:
-    return escaped_text(found if found == ABSENT_TEXT else canonical_json(found).decode())
+def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Iterable[Any]) -> None:
+    """Two values in words, each behind its label: the lines in which they differ."""
+    from preflights_es.projections.session_story import list_value_lines, read_answer_value
 
-
-def both_in_words(pointer: str, *values: Any) -> tuple[str, ...]:
-    """Two values on a line each; of long ones the place where they first differ."""
-    texts = [_value_text(value_of_pointer(pointer, one)) for one in values]
-    pairs = enumerate(zip(*texts, strict=False))
-    same = next((n for n, (one, other) in pairs if one != other), min(map(len, texts)))
-    begin = max(same - AROUND, 0) if max(map(len, texts)) > VALUE_MAX else 0
-    return tuple(shortened(("…" if begin else "") + one[begin:], VALUE_MAX) for one in texts)
+    found = [value_of_pointer(pointer, one) for one in values]
+    lines = [
+        list_value_lines((isinstance(one, str) and read_answer_value(one)) or one) for one in found
+    ]
+    if lines[0] == lines[1]:  # they differ in what is empty, or as a number and its text
+        lines = [[canonical_json(one).decode()] for one in found]
+    pairs = [(one, other) for one, other in aligned(lines[0], lines[1], (str,)) if one != other]
+    sides = [[line for line in side if line is not None] for side in zip(*pairs, strict=True)]
+    first = [side[0] if side else "" for side in sides]
+    pairs_of_marks = enumerate(zip(*first, strict=False))
+    same = next((n for n, (one, other) in pairs_of_marks if one != other), min(map(len, first)))
+    begin = max(same - AROUND, 0) if max(map(len, first)) > VALUE_MAX else 0
+    for label, side in zip(labels, sides, strict=True):
+        shown = [f"{'…' if begin else ''}{line[begin:]}" for line in side[:1] or ["(nothing)"]]
+        shown += side[1:LINES_MAX]
+        if (rest := len(side) - LINES_MAX) > 0:
+            shown.append(f"… {count_in_words(rest, 'more line')}")
+        for number, line in enumerate(shown):
+            named = " " * len(label) if number else label
+            text = line if line.rstrip() == line != "" else f'"{line}"'  # blanks are seen
+            voice.say(f"{named}  {escaped_text(shortened(text, VALUE_MAX))}")
 
 
 TITLES = {"drift": "drift", "simulate": "simulated", "whatif": "what if"}
@@ -119,8 +134,11 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     voice.say(f"{id_} {title}: {result.status}: {ran}")
     _say_run(voice, result)
     for change in result.changes:
-        recorded, child = both_in_words(change.pointer, change.recorded, change.child)
-        voice.say(f"  {escaped_text(change.place)}: {recorded} -> {child}")
+        said = [
+            format_replay_value(value_of_pointer(change.pointer, one))
+            for one in (change.recorded, change.child)
+        ]
+        voice.say(f"  {escaped_text(change.place)}: {' -> '.join(said)}")
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
             say_divergence(voice, id_, divergence)
@@ -309,6 +327,4 @@ def _say_pair(voice: Voice, found: SessionDiff, pair: EventPair) -> None:
         voice.say(f"  cause: {escaped_text(pair.cause)}")
     for each in pair.differences:
         voice.say(f"  {escaped_text(each.place)}")
-        values = both_in_words(each.pointer, each.a, each.b)
-        for id_, value in zip((one, two), values, strict=True):
-            voice.say(f"    {id_}: {value}")
+        _say_both(voice, (f"    {one}:", f"    {two}:"), each.pointer, (each.a, each.b))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from tests.cli.program import Project
@@ -24,13 +25,23 @@ def test_the_same_said_twice_is_the_same_and_another_answer_is_a_difference(
     done = house.call("diff", first, second, "--all")
     assert done.code == 1
     assert "answer accepted: event 5" in done.out
-    assert f'    {first[-8:]}: "OAuth"\n    {second[-8:]}: "SAML"\n' in done.out
+    assert f"    {first[-8:]}:  OAuth\n    {second[-8:]}:  SAML\n" in done.out
     shape = house.call("diff", first, second, "--json").json
     check("diff/1", shape, opaque=("events[].differences[].a", "events[].differences[].b"))
     assert (shape["status"], shape["types_only"]) == ("different", False)
     (pair,) = [one for one in shape["events"] if one["type"].endswith("answer_accepted.v1")]
     assert {"pointer": "/value", "place": "value", "a": "OAuth", "b": "SAML"} in pair["differences"]
     assert len(house.call("diff", first, second).out.splitlines()) < len(done.out.splitlines())
+
+
+def test_answers_of_models_are_compared_by_their_fields_and_no_json_is_told(house: Project) -> None:
+    asked = ("start", "Keep orders safe", "--provider", "sim", "--no-input", "--json", "--seed")
+    first, second = (house.call(*asked, seed).json["session_id"] for seed in "34")
+    told = house.call("diff", first, second, "--all").out
+    answered = told[told.index("model answered") :]
+    assert f"  text\n    {first[-8:]}:  topic: " in answered
+    assert f"    {' ' * 9}  question: " in answered
+    assert not re.search(r"[{}\[\]]", told)
 
 
 def test_two_workflows_are_not_compared_and_of_an_erased_session_its_types(house: Project) -> None:
