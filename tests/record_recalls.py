@@ -113,3 +113,8 @@ def records_of_other_tools_are_found(r: Recorder) -> None:
     recalls(r).submitted(handle, DecisionsFound, said)
     alone = asked(r, "how do we deploy?")
     recalls(r).submitted(alone, DecisionsFound, {"found": (), "records": (record,)})
+
+
+def more_match_than_are_told(r: Recorder) -> None:
+    said = {"found": (decision("aa", "Use OAuth for login", 20),), "matches": 37}
+    recalls(r).submitted(asked(r, "what do we use for login?"), DecisionsFound, said)

@@ -55,6 +55,17 @@ def test_a_question_finds_its_decision_and_nothing_found_is_no_error(
     assert house.call("prompt", "last", "--json").json["session_id"] == decided[1]
 
 
+def test_a_recall_says_how_many_decisions_match(house: Project) -> None:
+    for number in range(11):
+        house.call(
+            "start", f"Add login {number}", "--answer", "auth_strategy=OAuth", "--again", *BY
+        )
+    found = recall(house, "what do we use for login?")
+    assert (len(found["results"]), found["matches"]) == (10, 11)
+    assert "\n  The best 10 of 11 that match.\n" in house.call("recall", "login").out
+    assert house.call("replay", found["session_id"]).code == 0
+
+
 def test_the_rules_stand_in_for_a_model_and_each_recall_replays(
     house: Project, decided: list[str]
 ) -> None:

@@ -59,6 +59,8 @@ def describe_recall(voice: Voice, session: View) -> None:
     assert isinstance(session, RecallView), "the caller checked the workflow"
     voice.say(voice.bold(escaped_text(one_line(session.question))))
     voice.say(f"  recall {short_session(session.session_id)}, {session.status}")
+    if session.matches > (told := len(session.results) + len(session.records)):
+        voice.say(f"  The best {told} of {session.matches:,} that match.")
     for one in session.results:
         voice.say(f"  {escaped_text(_remembered_line(one))}")
         if one.line:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
+from typing import Any
 
 from msgspec import UNSET
 
 from preflights_es.features.recall.decision_search import (
+    MATCHES_MAX,
     MemorySearch,
     read_session_patches,
     records_beside,
@@ -88,22 +90,27 @@ def looked_up(request: Request, step: Step) -> Step:
     is_rewritten = state.queries is not None and state.results is None
     if not is_rewritten or handle.session.closed or handle.status == "waiting":
         return step
-    found, records = _find_decisions_and_records(request, state)
-    said = {"found": found, "records": records}
+    found, records, matches = _find_decisions_and_records(request, state)
+    said: dict[str, Any] = {"found": found, "records": records}
+    if matches > len(found) + len(records):
+        said["matches"] = matches
     return request.sessions.submitted(handle, DecisionsFound, said)
 
 
 def _find_decisions_and_records(
     request: Request, state: RecallState
-) -> tuple[tuple[FoundDecision, ...], tuple[FoundRecord, ...]]:
-    """The best matches of the log, and of session files that say more than it."""
+) -> tuple[tuple[FoundDecision, ...], tuple[FoundRecord, ...], int]:
+    """The best matches of the log and of session files that say more than it; the count of all."""
     request.reading.tell_files()
     enough = (lambda _: True) if state.everything else may_answer_question
     found: dict[str, FoundDecision] = {}
     records: tuple[FoundRecord, ...] = ()
+    matching = set[str]()
     for process in request.reading.logs:
         search = MemorySearch(process, records_beside(process))
-        for match in search.matches(rules.search_words(state.queries or ()), enough):
+        matches = search.matches(rules.search_words(state.queries or ()), enough, MATCHES_MAX)
+        matching.update(match.uid for match in matches)
+        for match in matches[:RESULTS_MAX]:
             if search.records and (row := search.records.of.get(match.uid)):
                 records += (_build_found_record(row, match),)
                 continue
@@ -111,7 +118,7 @@ def _find_decisions_and_records(
                 found[match.uid] = read
         if behind := process.projector.behind:
             request.notice(behind.code, behind.text)
-    return tuple(rules.best(found.values())[:RESULTS_MAX]), records
+    return tuple(rules.best(found.values())[:RESULTS_MAX]), records, len(matching)
 
 
 def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:

@@ -120,6 +120,8 @@ class DecisionsFound(Input, frozen=True):
     found: tuple[FoundDecision, ...]
     records: tuple[FoundRecord, ...] = ()
     """Of other tools, the best first."""
+    matches: Whole | UnsetType = UNSET
+    """How many decisions and records match, where these are not all."""
 
 
 # 2. Decisions --------------------------------------------------------------------------------

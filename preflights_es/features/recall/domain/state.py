@@ -42,6 +42,8 @@ class RecallState(msgspec.Struct, frozen=True):
     """The best first; None until it is looked for."""
     records: tuple[FoundRecord, ...] = ()
     """Of other tools, the best first."""
+    matches: int = 0
+    """How many decisions and records match."""
     redacted: tuple[str, ...] = ()
 
 
@@ -63,7 +65,8 @@ def evolve(state: RecallState, event: Event) -> RecallState:
                 return replace(state, results=())  # only a forged file says so
             of = {one.uid: one for one in new.found}
             results = tuple(of[uid] for uid in uids if uid in of)
-            return replace(state, results=results, records=new.records)
+            matches = new.matches or len(results) + len(new.records)
+            return replace(state, results=results, records=new.records, matches=matches)
         case _:
             led = leading.evolve_lead_state(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
@@ -126,6 +129,8 @@ class RecallView(View, frozen=True, kw_only=True):
     results: tuple[Remembered, ...]
     records: tuple[FoundRecord, ...]
     """Of other tools, the best first."""
+    matches: int
+    """How many decisions and records match; the best are told."""
     evolution: tuple[DecisionLink, ...]
     """How each result stands to other decisions."""
     calls: int
@@ -145,6 +150,7 @@ def view(state: RecallState) -> RecallView:
         source=state.source if state.queries is not None or is_terminal(state) else None,
         results=tuple(map(_as_remembered, state.results or ())),
         records=state.records,
+        matches=state.matches,
         evolution=tuple(_collect_decision_links(state.results or ())),
         calls=state.led.calls,
         language=state.language,
