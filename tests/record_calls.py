@@ -63,6 +63,7 @@ def call(r: Recorder, body: object, answer: RecordedAnswer, **said: Any) -> Call
         keeps=said.pop("keeps", 0),
         body=canonical_json(body).decode(),
         digest="ab" * 32,
+        users=said.pop("users", ()),
     )
     return CallRecorded(
         at=r.runner.now(), actor=ADA, made_at=BEGAN, request=request, answer=answer, **said
@@ -83,7 +84,7 @@ def a_conversation_of_each_dialect(r: Recorder) -> None:
     path = "/v1/messages?beta=true"
     step = r.submitted(step, call(r, anthropic, cut, path=path, taken_out=("email",)))
     responses = {"model": "gpt-5", "input": [turn("When?")]}
-    step = r.submitted(step, call(r, responses, RecordedAnswer(text=RESPONSE)))
+    step = r.submitted(step, call(r, responses, RecordedAnswer(text=RESPONSE), users=("cd" * 16,)))
     other = {"model": "embed", "input": "When?", "dimensions": 8}
     r.submitted(
         step,

@@ -84,18 +84,22 @@ def test_conversations_that_the_source_names_are_sessions(empty: Project) -> Non
 
 
 def test_the_id_of_a_user_is_kept_as_a_hash_wherever_it_stands(empty: Project) -> None:
-    named = [call("a"), call("b"), call("c", session="s"), call("d", session="s")]
-    named[0]["request"]["user"] = named[0]["response"]["user"] = "kim-4711"
-    named[1]["request"]["metadata"] = named[1]["response"]["metadata"] = {"user_id": "lee-4711"}
-    named[3]["request"]["user"] = "ann-4711"
-    write(empty, *named)
+    first = [call("a", session=one, user="first-4711") for one in "12345"]
+    later = [call("b", session=one) for one in "12345"]
+    later[0]["request"]["user"] = later[0]["response"]["user"] = "kim-4711"
+    later[1]["request"]["metadata"] = later[1]["response"]["metadata"] = {"user_id": "lee-4711"}
+    later[2]["request"]["safety_identifier"] = "ann-4711"
+    later[3]["user"] = 4711
+    lines = [{**one, "request": {"body": one["request"]}} for one in (*first, *later)]
+    lines[-1]["request"]["headers"] = {"Helicone-User-Id": ["bob-4711"], "X-Other": "4711"}
+    write(empty, *lines)
     imported(empty)
-    assert imported(empty)["present"] == 4
+    assert imported(empty)["present"] == 10
     log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
     assert b"4711" not in log
-    for id_ in ("kim-4711", "lee-4711", "ann-4711"):
+    for id_ in ("kim-4711", "lee-4711", "ann-4711", "4711", "bob-4711"):
         erased = empty.call("calls", "erase", "--user", id_, "--yes", "--json").json
-        assert len(erased["sessions"]) == 1
+        assert len(erased["sessions"]) == 1, id_
 
 
 def test_settings_say_where_the_parts_of_a_line_stand(empty: Project) -> None:

@@ -26,6 +26,8 @@ from preflights_es.use.process import Process
 
 HEADERS: Final = frozenset(("content-type", "request-id", "x-request-id", "retry-after"))
 """Of a request or an answer that are kept."""
+USER_FIELDS: Final = ("user", "safety_identifier", "user_id")
+"""Of a request that hold the id of a user; the last of its `metadata`."""
 QUERY: Final = frozenset(("api-version", "beta", "limit", "order", "stream"))
 """Keys of a query that are kept."""
 INPUT_ID: Final = "calls-"
@@ -46,6 +48,8 @@ class CleanedCall(NamedTuple):
     size: int
     left_out: LeftOut | None
     """An answer that is too large by itself."""
+    users: tuple[str, ...]
+    """Hashes of the ids of those whom the program served."""
 
 
 class CallCleaner:
@@ -68,7 +72,8 @@ class CallCleaner:
 
     def clean(self, call: SourceCall, input_id: str) -> CleanedCall:
         """The call as it may be recorded."""
-        request, answer = self._hash_users(call.request, call.answer)
+        users = dict.fromkeys(name_user(self._log_id, id_) for id_ in call.users if id_)
+        request, answer = self._hash_users(call.request, call.answer, users)
         call, kinds = msgspec.structs.replace(call, answer=answer), tuple[str, ...]()
         if not any(one.part == "request" for one in call.left_out):  # else it is a hash
             request, kinds = redact_body(request, self._kinds)
@@ -88,25 +93,28 @@ class CallCleaner:
             # What does not fit is left out.
             size=min(len(canonical_json(request)) + len(answer.encode()), CALL_MAX),
             left_out=left_out,
+            users=tuple(users),
         )
 
-    def _hash_users(self, request: Any, answer: str) -> tuple[Any, str]:
+    def _hash_users(self, request: Any, answer: str, users: dict[str, None]) -> tuple[Any, str]:
         """Both with hashes for the ids of a user; some answers repeat them."""
         metadata = json_mapping(json_mapping(request).get("metadata"))
-        for name, holder in (("user", json_mapping(request)), ("user_id", metadata)):
+        for name in USER_FIELDS:
+            holder = metadata if name == "user_id" else json_mapping(request)
             if not (id_ := read_word(holder.get(name))):
                 continue
             hashed = name_user(self._log_id, id_)
+            users[hashed] = None
             renamed = {**holder, name: hashed}
-            request = renamed if name == "user" else {**request, "metadata": renamed}
+            request = {**request, "metadata": renamed} if name == "user_id" else renamed
             before = rf'(?<="{name}":)(\s*){re.escape(json_text(id_))}'
             answer = re.sub(before, rf'\g<1>"{hashed}"', answer)
         return request, answer
 
     def _name_by_content(self, call: SourceCall) -> str:
         """Equal calls without an id of their own are told apart by how many came before."""
-        said = msgspec.structs.replace(call, line=0)
-        digest = sha256(canonical_json(said)).digest()
+        said = (call.session, call.at, call.users, call.route, call.path, call.request)
+        digest = sha256(canonical_json((*said, call.status, call.answer))).digest()
         self._alike[digest] += 1
         return f"{digest.hex()} {self._alike[digest]}"
 

@@ -20,7 +20,6 @@ from preflights_es.features.calls.cleaning import (
     digest_kept_turns,
     digest_request,
     keep_headers,
-    name_user,
 )
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import join_calls
@@ -193,8 +192,7 @@ class Intake:
         self._actor = request.actor
         self._source = source
         self._file = file
-        self._log_id = process.log_id()
-        self._cleaner = CallCleaner(self._log_id, source, process.settings.redact_calls)
+        self._cleaner = CallCleaner(process.log_id(), source, process.settings.redact_calls)
         self.counts = TakenCounts()
         self._session_of: dict[str, str] = {}
         """Ids of sessions, by the name that the source has for a conversation."""
@@ -388,7 +386,6 @@ class Intake:
             file=cleaner.clean_label(self._file, SOURCE_MAX),
             conversation=cleaner.clean_label(source.session, NAME_MAX),
             about=shortened(one_line(_first_words(call.request)[:ABOUT_READ]), ABOUT_MAX),
-            user=name_user(self._log_id, source.user) if source.user else "",
             program=__version__,
         )
         found.waiting.append(WaitingInput(new, input_id))
@@ -441,6 +438,7 @@ class Intake:
                 keeps=keeps,
                 body=body.decode(),
                 digest=digest_request(method, path, whole),
+                users=call.users,
             ),
             answer=RecordedAnswer(
                 status=source.status,

@@ -36,7 +36,8 @@ class SourceCall(msgspec.Struct, frozen=True, kw_only=True):
     """What the source calls a conversation, trace or session."""
     at: int | None = None
     """Microseconds since 1970, UTC."""
-    user: str = ""
+    users: tuple[str, ...] = ()
+    """Whom the program served, as the source or a header says; fields of the request say more."""
     route: str = ""
     """The provider, as the source names it."""
     method: str = "POST"
@@ -112,6 +113,16 @@ _PRESETS: Final = {
         "tokens_out": "/usageDetails/output /usage_details/output /usage/output",
     },
 }
+USER_HEADERS: Final = frozenset(
+    (
+        "helicone-user-id",
+        "langfuse_trace_user_id",
+        "x-litellm-customer-id",
+        "x-litellm-end-user-id",
+        "x-openwebui-user-id",
+    )
+)
+"""Of requests, in small letters: docs.helicone.ai, docs.litellm.ai, docs.openwebui.com."""
 _LITELLM_PATHS: Final = {
     "": "",
     "completion": "/v1/chat/completions",
@@ -134,7 +145,9 @@ def find_value_places(pointers: Mapping[str, str], form: SourceForm) -> Places:
     for pointer in pointers.values():
         if pointer and not pointer.startswith("/"):
             raise Refused(f"{pointer!r} is no JSON Pointer: write /{pointer}", pointer=pointer)
-    return {name: [pointer] for name, pointer in pointers.items()}
+    beside = pointers["request"].rpartition("/")[0]
+    headers = [f"{beside}/headers", f"{beside}/request_headers"]
+    return {name: [pointer] for name, pointer in pointers.items()} | {"headers": headers}
 
 
 def read_values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
@@ -170,13 +183,14 @@ def build_source_call(
         content_type = "application/json"
         failure = {"error": {"message": error}}
         answer = json_text(failure) if failed else _chat_answer(response, values)
-    named = body.get("user") or json_mapping(body.get("metadata")).get("user_id")
     return SourceCall(
         line=line,
         id=read_word(values.get("id")),
         session=read_word(values.get("session")),
         at=microseconds_of(values.get("time")),
-        user=read_word(values.get("user")) or read_word(named),
+        users=tuple(
+            filter(None, (read_word(values.get("user")), *find_header_users(values.get("headers"))))
+        ),
         route=json_string(values.get("route")),
         path=json_string(values.get("path")) or _LITELLM_PATHS.get(call_type, f"/{call_type}"),
         request=body,
@@ -228,6 +242,13 @@ def _chat_answer(value: Any, values: Mapping[str, Any]) -> str:
     }
     model = values.get("answered_by") or values["model"]
     return json_text({"model": model, "choices": [choice], "usage": usage})
+
+
+def find_header_users(headers: object) -> Iterator[str]:
+    """Ids of whom a program served, in the headers of a request."""
+    for name, value in json_mapping(headers).items():
+        if name.lower() in USER_HEADERS:
+            yield from map(read_word, value if isinstance(value, list) else [value])
 
 
 def read_word(value: object) -> str:

@@ -88,7 +88,7 @@ def test_pointers_say_where_things_stand(tmp_path: Path) -> None:
         line=1,
         session="7",
         at=1760000001 * MICROSECONDS,
-        user="u1",
+        users=("u1",),
         request={"model": "m", "messages": [FRANCE]},
         answer='{"object":"response","output":[]}',
     )
@@ -165,7 +165,11 @@ def test_lines_of_a_batch_are_joined_in_any_order_and_number_of_files(tmp_path: 
     ]
     paris = calls[1]
     assert paris.request["messages"] == [SYSTEM, FRANCE]
-    assert (paris.path, paris.user, paris.at) == ("/v1/chat/completions", "u1", 1760000001000000)
+    assert (paris.path, paris.request["user"], paris.at) == (
+        "/v1/chat/completions",
+        "u1",
+        1760000001000000,
+    )
     read = answer_of(paris)
     assert (read.text, read.stop, read.tokens_in, read.tokens_out) == ("Paris", "stop", 22, 2)
     assert calls[2].ended.startswith("This request could not be executed")
@@ -198,10 +202,10 @@ def test_payloads_of_litellm_and_rows_of_its_proxy(tmp_path: Path) -> None:
         "temperature": 0,
         "max_tokens": 50,
     }
-    assert (first.id, first.session, first.user) == ("chatcmpl-B1", "trace-1", "customer-7")
+    assert (first.id, first.session, first.users) == ("chatcmpl-B1", "trace-1", ("customer-7",))
     assert (first.at, first.route) == (1760000001250000, "openai")
     assert answer_of(first).text == "Paris"
-    assert (failed.status, failed.user, answer_of(failed).text) == (429, "customer-8", "")
+    assert (failed.status, failed.users, answer_of(failed).text) == (429, ("customer-8",), "")
     assert "Rate limit" in failed.ended
     assert "Rate limit" in answer_of(failed).error
     assert recognize_dialect(vector.path, vector.request) == "other"
@@ -219,7 +223,8 @@ def test_generations_of_langfuse(tmp_path: Path) -> None:
     assert (unread, [call.id for call in calls]) == ([], ["obs-1", "obs-3", "obs-4"])
     first, failed, structured = calls
     assert first.request["messages"] == [SYSTEM, FRANCE]
-    assert (first.request["temperature"], first.session, first.user) == (0, "chat-1", "customer-7")
+    assert (first.request["temperature"], first.session) == (0, "chat-1")
+    assert first.users == ("customer-7",)
     assert first.at == 1760000001250000
     assert answer_of(first) == ReadAnswer(
         text="Paris", model="gpt-4.1-mini", tokens_in=22, tokens_out=2
@@ -230,7 +235,7 @@ def test_generations_of_langfuse(tmp_path: Path) -> None:
         FILES / "langfuse-trace.json", written(tmp_path / "a", trace_row), form="langfuse"
     )
     assert trace.why == "no observation of Langfuse: it has neither type nor model"
-    assert (call.session, call.user, len(call.request["tools"])) == ("chat-1", "customer-7", 1)
+    assert (call.session, call.users, len(call.request["tools"])) == ("chat-1", ("customer-7",), 1)
     assert answer_of(call).tools == (("lookup", '{"id":3}'),)
 
 
@@ -256,7 +261,7 @@ def test_spans_of_every_draft_hold_the_same_call() -> None:
         turns = [turn for turn in call.request["messages"] if turn != SYSTEM]
         assert continues(turns, asked, called)
         assert turns[-1] == result
-    assert (calls[6].session, calls[6].user) == ("conv-5", "customer-7")
+    assert (calls[6].session, calls[6].users) == ("conv-5", ("customer-7",))
     assert calls[2].session == "4bf92f3577b34da6a3ce929d0e0e4736"
     assert (calls[0].at, calls[0].id[-17:]) == (1760000003123456, "/00f067aa0ba902b3")
     assert (calls[7].status, answer_of(calls[7]).error) == (0, "Rate limit reached")

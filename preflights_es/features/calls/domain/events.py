@@ -60,6 +60,8 @@ class RecordedRequest(Value, frozen=True, kw_only=True, omit_defaults=True):
     """Canonical JSON, without those turns; empty where it is left out."""
     digest: str = ""
     """SHA-256 of method, path and the whole body as it is kept, in hexadecimal."""
+    users: tuple[str, ...] = ()
+    """Salted hashes of the ids of those whom the program served."""
 
 
 class RecordedAnswer(Value, frozen=True, kw_only=True, omit_defaults=True):
@@ -137,7 +139,7 @@ class CallsOpened(Input, frozen=True):
     program: str
     """The version of the program that took it in."""
     user: str = ""
-    """A salted hash of the id of whom the program served; empty where the source names none."""
+    """Of older logs, as `users` of each request: of whom the program served first."""
 
 
 class CallRecorded(Input, frozen=True):
