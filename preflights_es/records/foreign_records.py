@@ -143,9 +143,11 @@ def _parse_record_parts(content: bytes) -> Parts:
 _NUMBERED = late_pattern(
     r"\W{0,2}(?:adr[- _#]{0,2}(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\]?\s*"
     r"(?:[:.\u2013\u2014\uff1a\xb7-]\s*)?"
-    r"|(\d{1,6}(?=\.|:| [\u2013\u2014-])|0\d{1,5}(?= ))(?:\.|:| [\u2013\u2014-]|)\s+)(?=\S)",
+    r"|(\d{1,6}(?=\.|:| [\u2013\u2014-])|0\d{1,5}(?= ))(?:\.|:| [\u2013\u2014-]|)\s+"
+    r"|(\d{1,6})\s+)(?=\S)",
     re.IGNORECASE,
 )
+"""The last group is a bare number: it counts where the name of the file has it, too."""
 _SERIES = late_pattern(
     r"[A-Z]{2,5}(?:[-_][A-Za-z]+){0,2}(?:[-_ ](\d{1,6})|(\d{2,6}))(?::| [\u2013\u2014-])\s+(?=\S)"
 )
@@ -213,7 +215,7 @@ def title_number(parts: Parts) -> tuple[int, int] | None:
     place = heading.text if heading else parts.said.get("title") or parts.said.get("titel")
     if place is None or (found := _NUMBERED.match(parts.at(place)[:READ_MAX])) is None:
         return None
-    start, end = found.span(1 if found[1] else 2)
+    start, end = found.span(found.lastindex or 0)
     text = parts.at(place)
     at = place.start + len(text[:start].encode())
     return at, at + end - start
@@ -237,11 +239,13 @@ def _read_number_and_title(stem: str, parts: Parts) -> tuple[int | None, str]:
         _first_stated_value(parts, "title", "titel")
     )
     found = _NUMBERED.match(text)
-    written = int(found[1] or found[2]) if found else None
+    written = int(found[found.lastindex or 0]) if found else None
+    if found and found[3] and written != number:
+        found = None
     if found and (found[1] or not day_of_file_name(stem) or number_behind_day(stem) == written):
         number = written if number is None else number
         # A label with another number than the file's name was copied from another record.
-        if written == number or (found[1] and found[0].rstrip().endswith(":")):
+        if written == number or found[0].rstrip().endswith((":", ".")):
             text = text[found.end() :]
     elif (found := _SERIES.match(text)) and int(found[1] or found[2]) == number:
         text = text[found.end() :]

@@ -176,6 +176,7 @@ _ALONE = late_pattern(
 """What stands alone below a line that ends as a key does: `**Status:**`, or `**Status**`."""
 _BREAK = late_pattern(rb"(?:\\|<br ?/?>)\Z")
 _ROW = late_pattern(rb"^[ \t]*\|(?P<cells>[^\n|]*\|[^\n]*?)\|?[ \t]*$", re.MULTILINE)
+_SECOND_WORD = late_pattern(r"(?<=[a-z])(?=[A-Z])")  # as in `supersededBy`
 _NAME_EDGES = late_pattern(r"^[\W\d_]+|[\W_]+$")
 
 Form = Literal["front", "line", "cell", "heading"]
@@ -435,7 +436,8 @@ def row_cells(masked: bytes, at: int) -> list[TextPlace]:
 
 
 def _normalize_record_key(name: bytes) -> str:
-    key = decode_record_text(name).strip(" *_:\t").casefold().replace("_", "-").replace(" ", "-")
+    key = _SECOND_WORD.sub("-", decode_record_text(name).strip(" *_:\t"))
+    key = key.casefold().replace("_", "-").replace(" ", "-")
     return key.removeprefix("adr-")
 
 

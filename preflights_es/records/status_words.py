@@ -43,14 +43,14 @@ _WORDS: Final[dict[Status, str]] = {
     ),
     "superseded": _GONE_WORDS,
     "deprecated": (
-        r"deprecated|obsolete|retired|withdrawn|outdated|revoked|expired|archived|veraltet|überholt"
+        r"deprecated|obsolete?|retired|withdrawn|outdated|revoked|expired|archived|veraltet|überholt"
         r"|no longer \w+"
         r"|zurückgezogen|aufgehoben|au(?:ß|ss)er kraft|nicht mehr (?:gültig|aktuell|in kraft)"
     ),
     # What is wanted, or is not so, says nothing.
     "unknown": (
         r"(?:not|never|nicht|(?:to|will|shall|should|must|can|may|might|would) be|soll|sollte|wird"
-        rf"|muss|kann)(?: \w+)? (?:{_TAKEN_WORDS})"
+        rf"|muss|kann)(?: \w+)?[ -](?:{_TAKEN_WORDS})"
     ),
     "accepted": _TAKEN_WORDS,
 }
@@ -93,6 +93,7 @@ _OPEN_END = late_pattern(
     re.IGNORECASE,
 )
 _GOES_ON = late_pattern(r"(?:by|with|durch|von|mit)\b|!?\[|adr\b|#?\d", re.IGNORECASE)
+_AND = late_pattern(r"(?:and|und) ")
 _SIGNED_ROW: Final = late_pattern(r"\|[^|]*\w[^|]*\|(?=[^|]*[^\w\s|:-])[^\w|]*\|?$")
 _BOX = late_pattern(r"[\s*+-]*(?:\[([ x\u2713\u2714])\]|([\u2610\u2611\u2b1c])) *", re.IGNORECASE)
 _EDGE = late_pattern(r"^(?:(?!!\[)[^\w\[<])+", re.UNICODE)
@@ -246,8 +247,11 @@ def says_status(line: str) -> bool:
 
 
 def goes_on(line: str, following: str) -> bool:
-    """Whether a line ends where the record that it names has to follow, and it does."""
-    return bool(_OPEN_END.search(line) and _GOES_ON.match(following.lstrip("*+- ")))
+    """Whether a line ends where the record that it names has to follow, and it does; or is wrapped
+    before an "and".
+    """
+    is_named = _OPEN_END.search(line) and _GOES_ON.match(following.lstrip("*+- "))
+    return bool(is_named or _AND.match(following))
 
 
 def _split_status_lines(text: str) -> Iterator[_StatusLine]:
@@ -387,7 +391,7 @@ _DAYS: Final = (
     late_pattern(r"(?P<y>\d{4})年(?P<m>\d{1,2})月(?P<d>\d{1,2})日"),
     late_pattern(r"(?<!\d)(?P<d>\d{1,2})\. ?(?P<m>\d{1,2})\. ?(?P<y>\d{4})(?!\d)"),
     late_pattern(
-        r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?[ -](?P<m>[^\W\d]{3})[^\W\d]*[.,]?[ -]"
+        r"(?<!\d)(?P<d>\d{1,2})(?:st|nd|rd|th|\.)?(?: of)?[ /-](?P<m>[^\W\d]{3})[^\W\d]*[.,]?[ /-]"
         r"(?P<y>\d{4})(?!\d)"
     ),
     late_pattern(
@@ -403,7 +407,11 @@ def iso_date(text: str) -> str:
     text = text[:SAID_MAX]
     for pattern in _DAYS:
         if found := pattern.search(text):
-            return iso_day_or_empty(found["y"], _month(found["m"]), found["d"])
+            year, month, of_month = found["y"], _month(found["m"]), found["d"]
+            # 2023-13-10 can only be the thirteenth of a month.
+            return iso_day_or_empty(year, month, of_month) or iso_day_or_empty(
+                year, of_month, month
+            )
     if found := _SLASHED.search(text):
         either = {
             iso_day_or_empty(found[4], found[3], found[1]),
