@@ -141,8 +141,8 @@ def _parse_record_parts(content: bytes) -> Parts:
 # 1. Header -----------------------------------------------------------------------------------
 
 _NUMBERED = late_pattern(
-    r"\W{0,2}(?:adr[- _#]{0,2}(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})\]?\s*"
-    r"(?:[:.\u2013\u2014\uff1a\xb7-]\s*)?"
+    r"\W{0,2}(?:(?:adr|architecture decision record)[- _#]{0,2}(?:(?:19|20)\d\d[-_](?=\d))?"
+    r"(\d{1,6})\]?\s*(?:[:.|\u2013\u2014\uff1a\xb7-]\s*)?"
     r"|(\d{1,6}(?=\.|:| [\u2013\u2014-])|0\d{1,5}(?= ))(?:\.|:| [\u2013\u2014-]|)\s+"
     r"|(\d{1,6})\s+)(?=\S)",
     re.IGNORECASE,
@@ -153,7 +153,8 @@ _SERIES = late_pattern(
 )
 """Another word before the number, such as `DR012: `."""
 _KIND_OF_TEXT = late_pattern(
-    r"(?:adr|architecture decision record|architekturentscheidung)"
+    r"(?:adr(?:[- ]?(?:xx|nn)+)?|architecture decision(?: record)?(?: \(adr\))?"
+    r"|architekturentscheidung)"
     r"\s*(?:[:\u2013\u2014]|-\s)\s*(?=\S)",
     re.IGNORECASE,
 )
