@@ -271,6 +271,25 @@ def own_words(text: str) -> Input:
 
 
 @each(
+    ("intention", "answer", "value", "turned_down"),
+    [
+        ("Stop using Moment.js", "moment.js", "Stop using Moment.js", ["moment.js"]),
+        ("jQuery nicht mehr verwenden", "jQuery", "jQuery nicht mehr verwenden", ["jQuery"]),
+        ("Never commit generated code", "generated code", "Never commit generated code", []),
+        ("Drop Node 16", "Node 20 is the oldest", "Node 20 is the oldest", []),
+        ("Introduce Kafka", "Kafka", "Kafka", []),
+    ],
+)
+def test_an_answer_that_the_intention_rules_out_is_the_intention(
+    intention: str, answer: str, value: str, turned_down: list[str]
+) -> None:
+    state = after(by_pack(intention), own_words(answer))
+    assert state.offer.patch is not None
+    assert [said for _, said in state.offer.patch.fields] == [value]
+    assert [one.name for one in state.offer.rationale.alternatives] == turned_down
+
+
+@each(
     ("given", "title"),
     [
         ((by_pack("Use Kafka for our mails"),), "Use Kafka for our mails"),

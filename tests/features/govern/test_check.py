@@ -199,6 +199,17 @@ GATE: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str], s
         *(("cmd/main.go", 'package main\nimport "github.com/spf13/viper"'),),
         "Ada turned down Viper for envconfig",
     ),
+    "own words that the intention rules out": (
+        *((), ("Stop using Moment.js", "--answer", "description=moment.js")),
+        *(
+            (JS, "import moment from 'moment'"),
+            "Ada turned down moment.js for Stop using Moment.js",
+        ),
+    ),
+    "a record that stops it": (
+        *(("Stop using Redis",), (*CACHES, "--alternative", "Redis"), (PY, "import redis")),
+        "Ada turned down Redis for In-process memory",
+    ),
     "a scope and no path": ((), (*STATE, *TILL), (TS, "import 'react-redux'"), ""),
     "a scope and a path": (
         *((), (*STATE, *TILL, "--path", "src/till/**"), (TS, "import 'react-redux'")),

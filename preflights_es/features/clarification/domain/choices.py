@@ -219,7 +219,8 @@ _TITLE: Final = late_pattern(r"(?P<title>.+?)(?:: | [-\u2013\u2014] )(?P<asked>.
 _OUT: Final = (
     r"(?:{opening} ){0,3}(?:{refused} (?:{hedge} ){0,3}(?P<a>.+?)(?: {after})*"
     r"|(?P<b>.+?) (?:is|are|ist|sind|was|war|has|hat|got|feels?|seems?|wird)"
-    r"(?: (?:just|simply|far|way|einfach|uns|leider|for us|to us|fuer uns))* {bad}(?: .+)?)"
+    r"(?: (?:just|simply|far|way|einfach|uns|leider|for us|to us|fuer uns))* {bad}(?: .+)?"
+    r"|(?P<c>.+?) nicht mehr {take})"
 )
 _INSTEAD: Final = ("instead of ", "rather than ", "statt ", "anstatt ", "anstelle von ")
 _REPLACES: Final = (
@@ -488,6 +489,13 @@ def _may_offer(part: Clause) -> bool:
     return not has_small_word(words[:1], "reasons") and not has_small_word(words, "against")
 
 
+def taken_back(parts: list[Clause]) -> Iterator[str]:
+    """What clauses do not want, as it is written, known or not."""
+    for part in parts:
+        if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
+            yield noun_phrase(said["a"] or said["c"])[0]
+
+
 def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
     """What a text does not want, or wants to replace by what is no name."""
     for part in parts:
@@ -495,8 +503,8 @@ def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
             if (said := part.parts(form)) and _is_open_replacement(said["b"], look):
                 noun = without_article(noun_phrase(said["a"])[0])
                 yield look.value(noun) or noun
-        if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
-            yield from _known_list_values(noun_phrase(said["a"])[0], look)
+    for one in taken_back(parts):
+        yield from _known_list_values(one, look)
 
 
 def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:

@@ -49,6 +49,7 @@ from preflights_es.features.clarification.domain.state import (
     asks_on,
     can_dismiss,
     end_reason,
+    holds_words,
     is_accepted_by_person,
     is_asking,
     is_due,
@@ -79,6 +80,7 @@ from preflights_es.kernel.events import (
 from preflights_es.kernel.lead import FellBack, LeadChanged, StepRetried, decide_lead_takeover
 from preflights_es.kernel.text import SCOPE_MAX, composed, one_line
 from preflights_es.words.decisions import Accepting, Reach, RejectedAlternative
+from preflights_es.words.language import StatedDecision, canonical
 from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, is_slip, stripped
 
 Decisions = tuple[Decision, ...]
@@ -270,6 +272,8 @@ def _decide_on_each_answer(
 def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) -> Decisions:
     """An answer; one that states a value as an intention would is that value, instead of another.
 
+    "Moment.js", to "Stop using Moment.js", is the intention, and turned down.
+
     Source: docs/specs/clarification.md, section 12.5.
     """
     found, opened = state.found, state.opened
@@ -279,7 +283,8 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
     # Imported where a person answers in own words: no other step needs its words.
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
-    stated = stated_by(said.value, opened.inlined, own_names(opened.context, opened.told or ()))
+    own = own_names(opened.context, opened.told or ())
+    stated = _taken_back(state, said) or stated_by(said.value, opened.inlined, own)
     if stated is None:
         return (said,)
     decisions: Decisions = (replace(said, value=stated.value),)
@@ -290,6 +295,20 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
         why = RationaleNoted(because=stated.because, consequences=(), alternatives=others)
         decisions += (why,)
     return decisions
+
+
+def _taken_back(
+    state: ClarificationState, said: ClarificationAnswerAccepted
+) -> StatedDecision | None:
+    """The intention, where it rules out what an answer names alone; a value is turned down."""
+    from preflights_es.features.clarification.domain.choices import clauses, taken_back
+
+    sentence, found = one_line(state.opened.intention), state.found
+    parts = taken_back(clauses(sentence)) if said.key == found.heuristics.description.id else ()
+    if not any(holds_words(part, said.value) for part in parts):
+        return None
+    known = {canonical(one.value) for one in found.topics.replaced} if found.topics else set()
+    return StatedDecision(sentence, said.value if canonical(said.value) in known else "")
 
 
 def _scoped(state: ClarificationState, given: GivenAnswer) -> Decisions:

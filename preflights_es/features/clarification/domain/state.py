@@ -387,9 +387,13 @@ def _title_of_own_words(state: ClarificationState, said: str) -> str:
 
 
 def _is_in_intention(state: ClarificationState, said: str) -> bool:
-    """Whether the intention holds a value, in whole words and with its marks: C++ is not C."""
-    intention = fold_letters(one_line(state.opened.intention))
-    return re.search(rf"(?<!\w){re.escape(fold_letters(said))}(?!\w)", intention) is not None
+    return holds_words(state.opened.intention, said)
+
+
+def holds_words(text: str, said: str) -> bool:
+    """Whether a text holds some words whole and with their marks: C++ is not C."""
+    folded = fold_letters(one_line(text))
+    return re.search(rf"(?<!\w){re.escape(fold_letters(said))}(?!\w)", folded) is not None
 
 
 def _asks_which(state: ClarificationState) -> bool:
