@@ -71,7 +71,10 @@ def test_a_question_back_is_a_menu_at_a_terminal(house: Project) -> None:
         assert "sessions workflow=planning all days" in t.rest()
         assert t.code() == 0
     with terminal(house, "ask", "what?") as t:
-        assert "28. tokens" in t.expect(ASKED)
+        told = t.expect(ASKED)
+        assert "mean? There are:\n  1. average age of decisions in force\n" in told
+        assert told.count("average age") == 1, "what a menu names stands in it alone"
+        assert "28. tokens" in told
         t.type("28")
         assert "tokens all days" in t.rest()
         assert t.code() == 0

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import click
 import msgspec
+from msgspec.structs import replace
 
 from preflights_cli import EXIT_INTERRUPTED, EXIT_WAITING
 from preflights_cli.common import (
@@ -30,7 +31,7 @@ from preflights_cli.rendering import Shown, say_session_result, session_exit_cod
 from preflights_cli.table import streamed
 from preflights_es.features.metrics.domain.decide import resolve_candidate_number
 from preflights_es.features.metrics.domain.events import QUESTION_MAX
-from preflights_es.features.metrics.domain.reference import offered_parts
+from preflights_es.features.metrics.domain.reference import join_option_names, offered_parts
 from preflights_es.features.metrics.domain.state import AnswerView, MetricsQueryResult
 from preflights_es.features.metrics.use import (
     follow_up,
@@ -208,9 +209,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 
     def asked_on(self, session: View) -> int:
         """An answer; at a terminal, what is asked back is asked at once."""
-        code = self.told(session)
         if session.status != "needs_answers" or not is_terminal() or self.voice.as_json:
-            return code
+            return self.told(session)
         return self.conversation(_typed(), session)
 
     def conversation(
@@ -225,7 +225,8 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         # A hint names the next command: until the end, it is the next line.
         quiet, self.voice.quiet = self.voice.quiet, True
         is_one, code = session is not None, EXIT_WAITING if session else 0
-        self._offer(session)
+        if session:
+            self._told_with_options(session)
         try:
             for typed in lines:
                 text = typed.strip()
@@ -236,13 +237,12 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
                     continue
                 try:
                     session = self._heard(text or self._question_of_menus(), session)
-                    code = self.told(session)
+                    code = self._told_with_options(session)
                 except Refused as error:
                     self.voice.warn(str(error))
                     code, session = 1, None
                     continue
                 session = session if session.status == "needs_answers" else None
-                self._offer(session)
                 self.app.notices.clear()
                 if is_one and not session:
                     break
@@ -262,10 +262,17 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
         options = () if session.candidates else session.options
         return self.followed_up(resolve_candidate_number(text, options), session.session_id)
 
-    def _offer(self, session: View | None) -> None:
-        """At a terminal, list the answers that a question in words takes."""
-        if isinstance(session, AnswerView) and not session.candidates and is_terminal():
-            _list_options(session.options)
+    def _told_with_options(self, session: View) -> int:
+        """Show an answer; at a terminal, what a question in words takes stands in a list alone."""
+        assert isinstance(session, AnswerView), "only these are asked"
+        options = () if session.candidates or not is_terminal() else session.options
+        if not (session.questions and options):
+            return self.told(session)
+        named, (question,) = f" {join_option_names(options)}.", session.questions
+        question = replace(question, question=question.question.removesuffix(named))
+        code = self.told(replace(session, questions=(question,)))
+        _list_options(options)
+        return code
 
     def _question_of_menus(self) -> str:
         """A question whose parts are chosen one after another; Enter leaves a part out."""

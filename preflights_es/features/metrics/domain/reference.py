@@ -177,7 +177,7 @@ def _which_metric(
     """The metrics that may be meant, behind the words of the newest message that are no part."""
     names = tuple(metric.name for metric in metrics)
     text = (
-        _format_reply_sentence("metric", language, _join_option_names(names))
+        _format_reply_sentence("metric", language, join_option_names(names))
         if names
         else _format_reply_sentence("no metric", language)
     )
@@ -280,7 +280,7 @@ class _MetricReading:
             by = _format_reply_sentence("by", self._language)
             options = tuple(f"{by} {column_name(one)}" for one in columns)
             return ("group", phrase), QuestionBack(
-                _join_option_names(options), options, is_choice=True
+                join_option_names(options), options, is_choice=True
             )
         return ("group", columns[0]), Group(columns[0])
 
@@ -291,7 +291,7 @@ class _MetricReading:
         if len(columns) > 1:
             options = tuple(_equals(one, value) for one in columns)
             return ("value", phrase), QuestionBack(
-                _join_option_names(options), options, is_choice=True
+                join_option_names(options), options, is_choice=True
             )
         return ("value", columns[0]), self._value_of(columns[0], value)
 
@@ -321,14 +321,14 @@ class _MetricReading:
         meant = [stored for stored, names in known if _matches_value_name(value, (stored, *names))]
         if not meant:
             told = self._says(
-                "value", name, _starred([value]), _join_option_names([v for v, _ in known])
+                "value", name, _starred([value]), join_option_names([v for v, _ in known])
             )
             return QuestionBack(told, options)
         several = tuple(_equals(column, stored) for stored in meant)
         return (
             meant[0]
             if len(meant) == 1
-            else QuestionBack(_join_option_names(several), several, is_choice=True)
+            else QuestionBack(join_option_names(several), several, is_choice=True)
         )
 
     def understood(self) -> Meant | QuestionBack:
@@ -373,7 +373,7 @@ class _MetricReading:
         steps = list(form.STEPS)[:5] if self._language == "en" else list(form.STEPS)[5:]
         by = [*map(self._with_values, metric.dimensions), *(steps if metric.date else ())]
         there = (
-            [f"{_format_reply_sentence('by', self._language)} {_join_option_names(by)}"]
+            [f"{_format_reply_sentence('by', self._language)} {join_option_names(by)}"]
             if by
             else []
         )
@@ -423,7 +423,8 @@ def _harmless(text: str) -> str:
     return shortened(text.translate(_HARMLESS), TEXT_MAX)
 
 
-def _join_option_names(names: Sequence[str]) -> str:
+def join_option_names(names: Sequence[str]) -> str:
+    """Those that a question in words names."""
     return ", ".join(names[:NAMED_MAX]) + (", ..." if len(names) > NAMED_MAX else "")
 
 
