@@ -53,6 +53,7 @@ def pointer_in_words(pointer: str, *values: Any) -> str:
     parts = [one.replace("~1", "/").replace("~0", "~") for one in pointer.split("/")]
     for before, part in pairwise(parts):
         pair = [_name_in_list(one) for one in held if before.isdecimal() and _is_pair(one)]
+        first = 0 if any(isinstance(one, dict) for one in held) else 1  # keys of objects count
         held = [below for one in held for below in _list_below(one, part)]
         if not part.isdecimal():
             said = part.replace("_", " ")
@@ -62,7 +63,7 @@ def pointer_in_words(pointer: str, *values: Any) -> str:
         else:
             names = {*map(_name_in_list, held)}
             name = names.pop() if len(names) == 1 else ""
-            words[-1:] = _name_one_of(words[-1:], name, int(part) + 1)
+            words[-1:] = _name_one_of(words[-1:], name, int(part) + first)
     return ", ".join(words) or "the whole event"
 
 

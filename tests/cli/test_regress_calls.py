@@ -110,11 +110,11 @@ def test_what_differs_waits_for_a_judgement_and_then_blocks(
     done = here(*LIVE, "--resume", *reports)
     assert (done.code, len(api.requests)) == (1, 200), "nothing was asked twice"
     assert "BLOCK: The change is worse" in done.out
-    assert '/calls/1: "refund" -> "complaint"' in done.out
+    assert 'call 1: "refund" -> "complaint"' in done.out
     assert '"Where is parcel ' in done.out
     for kind in ("html", "junit", "json"):
         text = (tmp_path / kind).read_text()
-        assert "/calls/1" in text
+        assert "call 1" in text
         assert not [word for word in WORDS if word in text.partition("<script")[0]], kind
     assert not answers.exists(), "they go with the verdict"
     assert "no answer of an earlier run is kept: all are asked" in here(*LIVE, "--resume").err

@@ -87,6 +87,7 @@ def strict_case(replay: Replay, stored: Sequence[Stored], made: Made) -> Case:
             version=one.version,
             type=one.type,
             pointer=one.pointer,
+            place=one.place,
             expected=one.recorded,
             actual=one.computed,
         )
@@ -118,7 +119,12 @@ def value_differences(before: dict[str, Any], after: dict[str, Any]) -> tuple[Va
     """Of what two sides of a session come to."""
     return tuple(
         ValueDifference(
-            version=0, type="", pointer=one.pointer, expected=one.recorded, actual=one.child
+            version=0,
+            type="",
+            pointer=one.pointer,
+            place=one.place,
+            expected=one.recorded,
+            actual=one.child,
         )
         for one in changes(before, after)
     )
@@ -180,7 +186,7 @@ def detail_of(kind: CauseKind, said: Sequence[str]) -> str:
 
 
 def _describe_divergence(one: Divergence) -> str:
-    return f"event {one.version}, {one.type}{f', at {one.pointer}' if one.pointer else ''}"
+    return f"event {one.version}, {one.type}: {one.place}"
 
 
 def _call(stored: Sequence[Stored], version: int) -> str:

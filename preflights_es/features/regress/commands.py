@@ -430,7 +430,7 @@ def _say_case(voice: Voice, case: Case, alike: int) -> None:
         voice.say(escaped_text(f"  {_shorten_reported_value(case.intention)}"))
     for difference in case.differences:
         event = f"event {difference.version} {difference.type} " if difference.version else ""
-        place = f"{event}{difference.pointer}".rstrip()
+        place = f"{event}{difference.place}"
         expected = _shorten_reported_value(difference.expected)
         actual = _shorten_reported_value(difference.actual)
         voice.say(escaped_text(f"  {place}: {expected} -> {actual}"))

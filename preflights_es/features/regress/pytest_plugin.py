@@ -130,7 +130,7 @@ class RecordedSession(pytest.Item):
         for cause in case.causes:
             yield escaped_text(f"cause: {cause.kind}: {cause.detail}")
         for one in case.differences[:DIFFERENCES]:
-            yield escaped_text(f"version {one.version}, {one.type}, {one.pointer or 'the event'}")
+            yield escaped_text(f"version {one.version}, {one.type}, {one.place}")
             yield escaped_text(f"  expected {one.expected!r}")
             yield escaped_text(f"  actual   {one.actual!r}")
         words = ("preflights", "regress", str(self.path), "--only", case.session_id)

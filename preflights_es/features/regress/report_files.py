@@ -66,7 +66,7 @@ def explained(case: Case) -> list[str]:
     for difference in case.differences:
         tag = escaped_text(difference.type)
         at = f"version {difference.version}, {tag}, " if difference.version else ""
-        lines.append(f"{at}{escaped_text(difference.pointer) or 'the whole event'}")
+        lines.append(f"{at}{escaped_text(difference.place)}")
         lines += [
             f"  expected: {format_replay_value(difference.expected)}",
             f"  actual:   {format_replay_value(difference.actual)}",

@@ -62,6 +62,8 @@ class ValueDifference(msgspec.Struct, frozen=True, kw_only=True):
     """Of the event; empty for what the whole session comes to."""
     pointer: str
     """JSON Pointer into the event, or into what is told of a session."""
+    place: str
+    """The same in words."""
     expected: Any
     """As recorded."""
     actual: Any

@@ -65,10 +65,13 @@ def case(number: int, outcome: Outcome = "same", **fields: Any) -> Case:
                     version=4,
                     type="clarification.question_asked.v1",
                     pointer="/data/question",
+                    place="data, question",
                     expected="Which strategy do you want?",
                     actual="Which strategy for sign-in do you want, and why?",
                 ),
-                ValueDifference(version=0, type="", pointer="/turns", expected=2, actual=3),
+                ValueDifference(
+                    version=0, type="", pointer="/turns", place="turns", expected=2, actual=3
+                ),
             ),
             "difference_count": 5,
             "intention": "Add login",
@@ -133,7 +136,7 @@ def hostile(texts: Sequence[str] = HOSTILE) -> Report:
                 causes=(Cause(kind="unexplained", detail=text),), assumed=(text,),
                 differences=(
                     ValueDifference(
-                        version=3, type=text, pointer=text, expected=text, actual=[text]
+                        version=3, type=text, pointer=text, place=text, expected=text, actual=[text]
                     ),
                 ),
             )

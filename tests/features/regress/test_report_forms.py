@@ -46,10 +46,10 @@ def test_junit_says_where_what_and_how_to_repeat_it() -> None:
     assert (failure.text or "").splitlines() == [
         "failed: questions, result",
         "cause: prompt clarify.v1 became clarify.v2",
-        "version 4, clarification.question_asked.v1, /data/question",
+        "version 4, clarification.question_asked.v1, data, question",
         '  expected: "Which strategy do you want?"',
         '  actual:   "Which strategy for sign-in do you want, and why?"',
-        "/turns",
+        "turns",
         "  expected: 2",
         "  actual:   3",
         "and 3 more differences",

@@ -95,7 +95,7 @@
     const text = [one.expected, one.actual].every((value) => typeof value === "string");
     const [expected, actual] = [one.expected, one.actual].map((value) => (text ? visible(value) : JSON.stringify(value, null, 1)));
     return make("tr", null,
-      make("th", { scope: "row" }, make("code", null, one.pointer || "the whole event"),
+      make("th", { scope: "row" }, make("span", { class: "text" }, one.place),
         ...(one.version ? [make("div", { class: "soft text" }, `version ${one.version}, ${one.type}`)] : [])),
       make("td", { "data-side": SIDES[0] }, marked(expected, actual, "lost")),
       make("td", { "data-side": SIDES[1] }, marked(actual, expected, "won")));
