@@ -30,7 +30,7 @@ from preflights_es.settings.places import cache_folder
 from preflights_es.settings.signing import FILE_MAX, SIGNERS, Signers, signers_of, signing_key
 from preflights_es.store.urls import Address, SqliteFile, file_of, parse_log_address, shown_url
 from preflights_es.system.files import Unreadable, regular
-from preflights_es.system.git import program_path, read_git_text
+from preflights_es.system.git import git_limited, program_path, read_git_text
 from preflights_es.system.ssh import SshFailed, check_signing_key, key_fingerprint
 from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.filed_sessions import FOREIGN, FiledSessions
@@ -44,6 +44,7 @@ LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
 """Hosts of a log that is asked: any other is reached by a network."""
 NOT_ASKED: Final = ": a server is not asked here"
 SIGNER_LINE: Final = "a line is NAME TYPE KEY, such as `ada@example.org ssh-ed25519 AAAA...`"
+GIT_S: Final = 5  # for all that git is asked: one that hangs answers nothing
 NAMED_MAX: Final = 3  # files of one trouble that a line names
 UPGRADED: Final = "`preflights admin db upgrade` brings it up to date"
 """Said of a log of an older version; commands that record do it by themselves."""
@@ -95,11 +96,12 @@ def doctor_command(ctx: click.Context, as_json: bool, db: str | None) -> int:
     """
     voice = Voice(as_json=as_json, quiet=False, verbose=False)
     database = db or (ctx.obj or {}).get("db")
-    health = diagnose(
-        lambda: opened_process(
-            current_folder(), asks=False, database=database, access=Access.READ
-        ).request()
-    )
+    with git_limited(GIT_S):
+        health = diagnose(
+            lambda: opened_process(
+                current_folder(), asks=False, database=database, access=Access.READ
+            ).request()
+        )
     voice.json(health)
     for line in health.lines:
         mark = MARKS[line.state]

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+from time import monotonic
 from typing import Final
 
 TIMEOUT_S: Final = 5
@@ -31,6 +34,17 @@ _ELSEWHERE: Final = frozenset(
     """.split()  # noqa: SIM905  a table
 )
 """Variables that a hook of git sets, and that lead to another repository than the folder's."""
+_DEADLINE: Final = ContextVar("deadline", default=float("inf"))
+
+
+@contextmanager
+def git_limited(seconds: float) -> Iterator[None]:
+    """All calls of git within take that long together; behind it, each fails at once."""
+    before = _DEADLINE.set(monotonic() + seconds)
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(before)
 
 
 def read_git_text(
@@ -54,7 +68,8 @@ def output(
         given: what it reads from its standard input.
     """
     program = program_path("git", env)
-    if program is None:
+    timeout_s = min(timeout_s, _DEADLINE.get() - monotonic())
+    if program is None or timeout_s <= 0:
         return None
     import subprocess
 

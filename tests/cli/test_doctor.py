@@ -357,6 +357,19 @@ def test_projections_that_no_command_has_read_yet_need_no_mending(house: House) 
     assert (line["state"], "not built yet" in line["found"]) == ("ok", True)
 
 
+@pytest.mark.slow("clocks")
+def test_a_git_that_hangs_is_asked_once(house: House, tmp_path: Path) -> None:
+    house.decided()
+    asked, program = tmp_path / "asked", tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f"#!/bin/sh\necho asked >> '{asked}'\nexec sleep 100\n")
+    program.chmod(0o755)
+    lines = lines_of(house, 1, PATH=f"{program.parent}:/usr/bin:/bin")
+    (wrong,) = (line["found"] for line in lines if line["state"] == "wrong")
+    assert "git cannot read" in wrong
+    assert asked.read_text() == "asked\n"
+
+
 @pytest.mark.parametrize(
     ("url", "env"),
     [

@@ -54,6 +54,14 @@ def test_where_there_is_no_git_it_says_nothing(repository: Path, tmp_path: Path)
     assert git.read_git_text(("config", "user.name"), tmp_path / "gone", SAFE) is None
 
 
+def test_calls_of_git_share_one_limit(repository: Path) -> None:
+    words = ("rev-parse", "--git-dir")
+    with git.git_limited(0):
+        assert git.read_git_text(words, repository, SAFE) is None
+    with git.git_limited(60):
+        assert git.read_git_text(words, repository, SAFE) == ".git"
+
+
 @pytest.mark.parametrize("path", [".", "", "bin", ".:", "/nowhere:."])
 def test_a_program_of_the_repository_called_git_is_not_run(
     repository: Path, tmp_path: Path, path: str, monkeypatch: pytest.MonkeyPatch
