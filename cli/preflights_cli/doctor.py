@@ -20,10 +20,10 @@ from preflights_cli import EXIT_REFUSED
 from preflights_cli.advice import error_with_advice
 from preflights_cli.common import Voice, current_folder, text_option
 from preflights_es.kernel import __version__
-from preflights_es.kernel.errors import ExtraMissing, LogBusy, NoLog, PreflightsError
+from preflights_es.kernel.errors import ExtraMissing, LogBusy, NoLog, PreflightsError, SettingsError
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import count_in_words, escaped_text
-from preflights_es.providers.capabilities import KEY_VARIABLES
+from preflights_es.providers.capabilities import KEY_VARIABLES, require_fit_key
 from preflights_es.runtime.features import FEATURES
 from preflights_es.settings.load import Settings, own_place, surroundings
 from preflights_es.settings.places import cache_folder
@@ -358,6 +358,11 @@ def _model_lines(request: Request) -> Iterator[HealthLine]:
     asked = " ".join(filter(None, (told.provider, told.model, told.host and f"at {told.host}")))
     keys = ", ".join(key.source for key in told.keys.values())
     yield HealthLine("models", "ok", f"{asked}; keys: {keys or 'none'}")
+    for key in told.keys.values():
+        try:
+            require_fit_key(key)
+        except SettingsError as error:
+            yield _wrong("models", error, "set it anew")
     if told.provider in KEY_VARIABLES and told.provider not in told.keys:
         found = f"the provider {told.provider} has no key"
         cure = f"set {KEY_VARIABLES[told.provider][1]}, or choose another provider"

@@ -15,7 +15,7 @@ from urllib.parse import SplitResult, urlsplit
 
 import msgspec
 
-from preflights_es.kernel.errors import LLMAPIError
+from preflights_es.kernel.errors import LLMAPIError, SettingsError
 from preflights_es.kernel.text import Secret, late_pattern
 
 Api = Literal["chat", "responses"]
@@ -60,6 +60,20 @@ CONCURRENCY: Final = 8  # calls under way at once
 
 NO_LIVE: Final = "PREFLIGHTS_NO_LIVE"
 """Set by the session of tests: only providers on this machine are asked."""
+
+
+def require_fit_key(key: Secret) -> None:
+    """A header holds nothing else, and an error about the header would hold the key.
+
+    Raises:
+        SettingsError: it cannot be a key.
+    """
+    if not _KEY.fullmatch(key.reveal()):
+        what = key.source or "the key"
+        raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
+
+
+_KEY: Final = late_pattern("[!-~]+")
 
 
 # 1. Sampling ---------------------------------------------------------------------------------

@@ -59,13 +59,13 @@ from preflights_es.providers.capabilities import (
     is_local,
     parameters_for,
     remember_untaken,
+    require_fit_key,
 )
 from preflights_es.providers.http_body import Discretion, HttpAnswer, Reported
 
 MESSAGE_MAX: Final = 1_000  # characters of an error's message
 RECEIVED_MAX: Final = 2_000  # characters kept of a response that cannot be used
 BEGINNING: Final = 200  # characters shown of a body that makes no sense
-_KEY = re.compile("[!-~]+")
 NO_KEY: Final = "none"
 """What a server gets that wants no key; without one the SDKs would look for another themselves."""
 
@@ -159,10 +159,8 @@ class RemoteProvider(LLMProvider):
         self.concurrency = concurrency
         self._key = api_key if isinstance(api_key, Secret) else Secret(api_key)
         self._discretion = Discretion(self._key, redact)
-        # A header holds nothing else, and an error about the header would hold the key.
-        if self._key and not _KEY.fullmatch(self._key.reveal()):
-            what = self._key.source or "the key"
-            raise SettingsError(f"{what}: expected a key, without blanks, umlauts and line breaks")
+        if self._key:
+            require_fit_key(self._key)
         self._pools: dict[asyncio.AbstractEventLoop, _Pool] = {}
         # A catch against tests that ask for money; not a setting, for it must hold for everyone.
         if os.environ.get(NO_LIVE) and not is_local(self.base_url):  # noqa: TID251

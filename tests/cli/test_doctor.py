@@ -220,6 +220,12 @@ PLANTED: dict[str, tuple[Plant, str, str, str]] = {
         "has no key",
         "ANTHROPIC_API_KEY",
     ),
+    "a key with a blank within": (
+        seen(PREFLIGHTS_PROVIDER="anthropic", ANTHROPIC_API_KEY="sk-ant x"),
+        "models",
+        "ANTHROPIC_API_KEY: expected a key, without blanks",
+        "set it anew",
+    ),
     "a key to sign with that is not there": (
         own_settings('[sign]\nkey = "/nowhere/id_ed25519"\n'),
         "signing",
