@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final, NamedTuple
 
 from preflights_es.store.jsonl import HASH_LETTERS
-from tests.frozen.published import FOLDER, KINDS, Published
+from tests.frozen.published import FOLDER, KINDS, ON_PAGE, Published
 from tests.frozen.shapes import LEFT_OUT
 
 RECORD: Final = "record it with `python -m tests.frozen`"
@@ -63,6 +63,8 @@ def _differs(
         return _touched(kind, f"{named} is new, and what was written before lacks it")
     if KINDS[kind].grows and _has_grown(was, is_):
         return _added(kind, f"{named} takes {is_[:SHOWN]}, more than before")
+    if is_.endswith(ON_PAGE) and not was.endswith(ON_PAGE):
+        return _touched(kind, f"{named} is gone, but stands {ON_PAGE}")
     if len(was) == HASH_LETTERS and was.isalnum():
         return _touched(kind, f"{named} was changed")
     return _touched(kind, f"{named} was {was[:SHOWN]} and is {is_[:SHOWN]}")

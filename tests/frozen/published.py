@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from hashlib import sha256
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from typing import Any, Final, NamedTuple, get_type_hints
 
+import click
 import msgspec
 
 import preflights_cli
-from preflights_cli.main import _exit_code_of_error
+from preflights_cli.main import _exit_code_of_error, preflights
 from preflights_es.kernel import errors
+from preflights_es.providers.capabilities import BASE_URL_VARIABLES, KEY_VARIABLES
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.settings.file import FIELDS, KEYS
+from preflights_es.settings.load import READER_URL
 from preflights_es.store import jsonl, stored_events
 from preflights_es.surfaces.mcp_rounds import schema_in, schema_out
 from preflights_es.surfaces.mcp_server import list_offered_tools
@@ -25,7 +30,7 @@ from preflights_es.use.results import AgentPrompt, SessionRow
 from preflights_es.words import signing
 from preflights_es.words.imports import WORKFLOW as IMPORTS
 from preflights_es.words.workflow import ANY, HEAD, STATUSES, TAIL, View, Workflow
-from tests.frozen.shapes import Shape, shape_of, shape_of_schema
+from tests.frozen.shapes import LEFT_OUT, Shape, shape_of, shape_of_schema
 from tests.house.test_fields import events
 from tests.markdown import ROOT, tables, ticked
 
@@ -168,6 +173,44 @@ def _codes() -> Published:
     }
 
 
+def _command_shapes() -> Published:
+    """What each command takes, and how the program is started."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    programs: Published = {f"program {name}": {} for name in project["scripts"]}
+    return programs | dict(_shapes_below("", preflights))
+
+
+def _shapes_below(words: str, command: click.Command) -> Iterator[tuple[str, Shape]]:
+    yield f"preflights {words}".rstrip(), _command_shape(command)
+    if isinstance(command, click.Group):
+        for name in command.list_commands(context := click.Context(command)):
+            found = command.get_command(context, name)
+            assert found is not None, "it was listed"
+            yield from _shapes_below(f"{words} {name}".lstrip(), found)
+
+
+def _command_shape(command: click.Command) -> Shape:
+    found, places = Shape(), count(1)
+    for one in command.params:
+        if isinstance(one, click.Argument):
+            found[f"argument {next(places)}"] = _parameter_text(one)
+        else:
+            found |= dict.fromkeys((*one.opts, *one.secondary_opts), _parameter_text(one))
+    return found
+
+
+def _parameter_text(one: click.Parameter) -> str:
+    told = one.to_info_dict()
+    limits = [told["type"][key] for key in ("min", "max") if told["type"].get(key) is not None]
+    text = f"({' | '.join(told['type'].get('choices', ()))})".replace("()", one.type.name)
+    text = "flag" if told.get("is_flag") else " ".join((text, *map(str, limits)))
+    text = f"list of {text}" if told["multiple"] or one.nargs == -1 else text
+    instead = (
+        f" for {one.default}" if one.default and isinstance(one.default, str | int | float) else ""
+    )
+    return text + ("" if one.required else LEFT_OUT + instead)
+
+
 def _setting_shapes() -> Published:
     keys = msgspec.defstruct("File", [(key, one.kind, None) for key, one in KEYS.items()])
     own_tables = {
@@ -177,7 +220,14 @@ def _setting_shapes() -> Published:
     }
     return {
         "keys": shape_of(keys),
-        "variables": {one.name: str(one.read_from) for one in FIELDS},
+        "variables": {
+            **{one.name: str(one.read_from) for one in FIELDS},
+            "metrics.reader_url": READER_URL,
+        },
+        "variables of providers": {
+            **{f"{name}, key": " | ".join(of_key) for name, of_key in KEY_VARIABLES.items()},
+            **{f"{name}, address": of_url for name, of_url in BASE_URL_VARIABLES.items()},
+        },
         "defaults": {one.name: f"{one.default!r}, {one.limits}" for one in FIELDS},
         **own_tables,
     }
@@ -222,9 +272,15 @@ KINDS: Final[Mapping[str, PublishedKind]] = {
     ),
     "json": PublishedKind(
         _json_shapes,
-        "keep the field as it is and add another one, or print a shape of the next number",
+        "keep the field as it is and print another one beside it, or a new version of the shape, "
+        "such as `session/2`",
     ),
     "codes": PublishedKind(_codes, "keep it, since scripts branch on it, and add another one"),
+    "commands": PublishedKind(
+        _command_shapes,
+        "keep it with what it means, hidden from the help if need be, and add another one",
+        is_read=True,
+    ),
     "settings": PublishedKind(
         _setting_shapes, "keep the key and what it means, and add another one", is_read=True
     ),

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.each import each
 from tests.frozen.differing import RECORD, differences
-from tests.frozen.published import KINDS, recorded
+from tests.frozen.published import KINDS, ON_PAGE, recorded
 
 
 def test_what_is_published_is_as_it_was_recorded() -> None:
@@ -34,6 +34,12 @@ NOTE: Final = {"text": "string maxLength=200", "kind": "(idea | task)", "by": "o
         ("lines", NOTE | {"due": "string, or left out"}, "raise the number of the format"),
         ("json", NOTE | {"due": "string"}, f"json: n/1, due is new: {RECORD}"),
         ("json", NOTE | {"by": "string"}, "json: n/1, by was object and is string: keep the field"),
+        (
+            "json",
+            NOTE | {"by": f"object, {ON_PAGE}"},
+            "but stands on docs/api.md alone: keep the field as it is and print another one beside",
+        ),
+        ("commands", NOTE | {"--by": "text"}, "n/1, --by is new, and what was written before"),
     ],
 )
 def test_a_difference_says_what_to_do(kind: str, now: dict[str, str], text: str) -> None:
