@@ -251,7 +251,7 @@ def _environment_failed(error: OSError) -> int:
 
     what = f"{shortened(error.filename, 200)}: " if isinstance(error.filename, str) else ""
     click.echo(f"preflights: {escaped_text(what)}{error.strerror or error}", err=True)
-    return EXIT_ENVIRONMENT
+    return _exit_code_of_error(error)
 
 
 def _report_failure(error: Exception, arguments: Sequence[str]) -> int:
@@ -286,7 +286,7 @@ def _exit_code_of_error(error: Exception) -> int:
         ((errors.UnreadableEvent, errors.RoundsExhausted), EXIT_ENVIRONMENT),
         ((errors.SettingsError, errors.ArtifactOutside), EXIT_USAGE),
         ((errors.LogDamaged, errors.AnotherVersion), EXIT_DAMAGED),
-        ((errors.StoreError, errors.LLMError), EXIT_ENVIRONMENT),
+        ((errors.StoreError, errors.LLMError, OSError), EXIT_ENVIRONMENT),
     )
     return next((code for kinds, code in codes if isinstance(error, kinds)), EXIT_BUG)
 

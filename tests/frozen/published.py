@@ -156,6 +156,7 @@ def _view_fields(kind: type[View]) -> type[msgspec.Struct]:
 
 def _codes() -> Published:
     kinds = {errors.code_of(one): one for one in _ours_below(errors.PreflightsError)}
+    kinds["OSError"] = OSError  # of a file, folder or stream that no error of ours tells of
     sources = (path for room in ("preflights_es", "cli") for path in (ROOT / room).rglob("*.py"))
     said = {code for path in sources for code in _CODE.findall(path.read_text("utf-8"))}
     told = {code for row in tables("docs/api.md")["Codes"] for code in ticked(row["code"])}
