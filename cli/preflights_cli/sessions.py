@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_cli.common import Voice, reading_command, tell_behind
 from preflights_cli.names import SESSION
@@ -61,10 +62,14 @@ def show_command(session: str, app: Request, voice: Voice) -> int:
     try:
         found = sessions.show(app, session)
         say_session_result(voice, found)
-        if not voice.as_json and found.erased is None and sessions.has_calls(app, session):
+        is_faulted = found.status == "faulted"
+        is_told = is_faulted or (found.erased is None and sessions.has_calls(app, session))
+        if not voice.as_json and is_told:
             story, _ = sessions.tell_story(app, found.session_id)
-            if story.sums or story.trouble:
-                voice.say(voice.dim(escaped_text(str(story))))
+            if story.sums:
+                voice.say(voice.dim(escaped_text(str(replace(story, trouble="")))))
+            if story.trouble:
+                voice.warn(story.trouble)
     except RecordWithoutSession as error:
         from preflights_cli.decisions import say_record
 
@@ -141,7 +146,9 @@ def log_command(session: str, app: Request, voice: Voice) -> int:
                 from preflights_es.projections.session_story import list_call_sentences
 
                 story, read = sessions.tell_story(app, session)
-                voice.say(escaped_text(str(story)))
+                voice.say(escaped_text(str(replace(story, trouble=""))))
+                if story.trouble:
+                    voice.warn(story.trouble)
                 told = list_call_sentences(read)
         _say_events(voice, found, told)
     if found.damage is not None:

@@ -271,24 +271,28 @@ def _who(new: Input) -> str:
 
 
 def _tell_fault(read: Read) -> str:
-    """Which Input has no Decision, as the log says it, and what today's code makes of it; empty
-    where none is left."""
+    """Which Input has no Decision, and the error, which no log holds: today's code raises it again,
+    or is mended. Empty where none is left.
+    """
     *before, last = read.events or (None,)
     if not isinstance(last, Input) or None in before or read.trouble == "damaged":
         return ""
     stored = read.stored[-1]
     by = "" if isinstance(last, Outcome) else f" by {_who(last)}"
     day = iso(database_integer(stored.recorded_at))[:DAY_LENGTH]
-    name = f"Event {len(read.events)}, {event_in_words(stored.type)}{by} on {day},"
-    head = f"{name} has no Decision: {database_text(stored.decider)} failed at it"
+    name = f"Event {len(read.events)}, {event_in_words(stored.type)}{by} on {day}"
+    head = f"{name}, has no Decision: {database_text(stored.decider)} failed at it"
     decider = read.workflow.decider
     try:
-        kernel.decide(decider, kernel.fold(decider, filter(None, before)), last)
+        session = kernel.fold(decider, filter(None, before))
+        for event in (last, *kernel.decide(decider, session, last)):
+            session = kernel.evolve(decider, session, event)
     except WorkflowMissing:
         raise
     except Exception as error:  # the bug that the log holds: it is what is to be told
-        return f"{head}, and today's code does: {type(error).__name__}: {_said(str(error))}"
-    return f"{head}; today's code decides it once the session is resumed"
+        why = f"{type(error).__name__}: {_said(str(error))}"
+        return f"{head}. Today's code fails, too, with {why}; a replay names the line"
+    return f"{head}, and the log keeps no error. Today's code decides it: resume the session"
 
 
 def _times(count: int) -> str:

@@ -242,15 +242,25 @@ def tell_story(request: Request, session: str) -> tuple[Story, Read]:
         UnknownSession, AmbiguousSession: none or several match.
         AnotherVersion, WorkflowMissing: the code that reads it is not here.
     """
-    from preflights_es.projections.session_story import tell_session_story  # few commands tell it
     from preflights_es.use.process import build_projection_reader
-    from preflights_es.use.usage import price
 
     at = request.reading.session(session)
     head = at.head
     assert head is not None, "it was found"
     read = build_projection_reader().read(at.process.following.stream(head))
-    return tell_session_story(read, [price(one) for one in at.process.settings.prices]), read
+    return tell_read_session(at.process, read), read
+
+
+def tell_read_session(process: Process, read: Read) -> Story:
+    """The same of a session that was read; an error that today's code raises is no text of the log,
+    so it is redacted now.
+    """
+    from preflights_es.projections.session_story import tell_session_story  # few commands tell it
+    from preflights_es.redaction.masking import redact
+    from preflights_es.use.usage import price
+
+    story = tell_session_story(read, [price(one) for one in process.settings.prices])
+    return replace(story, trouble=redact(story.trouble, process.sanitizer.kinds).text)
 
 
 def _notice_clash(request: Request, handle: Handle) -> None:

@@ -20,7 +20,7 @@ SOUND = WORKFLOWS["clarification"]
 def evolve(state: Any, event: Event) -> Any:
     """As today's, but for answers."""
     if isinstance(event, ClarificationAnswersGiven):
-        raise ZeroDivisionError("division by \x1b[31mzero")
+        raise ZeroDivisionError("division by \x1b[31mzero, password=hunter2xyz1")
     return SOUND.decider.evolve(state, event)
 
 

@@ -7,6 +7,7 @@ import re
 import sqlite3
 from contextlib import closing
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -403,6 +404,17 @@ def test_show_says_what_models_came_to_in_one_sentence(house: Project) -> None:
     assert "The model was asked once; its answer was used. 1 call, " in shown
     assert " tokens, " in shown
     assert "model was asked" not in house.call("show", "last", "--json").out
+
+
+def test_show_and_log_say_why_a_session_is_faulted_without_what_is_secret(house: Project) -> None:
+    id_ = house.started_session()
+    bug = ("python", str(Path(__file__).parent / "faulting.py"))
+    house.run("answer", id_, "OAuth", program=bug)
+    for command in ("show", "log"):
+        told = " ".join(house.run(command, id_, program=bug).err.split())
+        assert "failed at it. Today's code fails, too, with ZeroDivisionError: division by" in told
+        assert "\\x1b[31mzero, password=[redacted:" in told
+        assert "Today's code decides it" in " ".join(house.call(command, id_).err.split())
 
 
 def test_the_log_says_times_as_dates_and_cuts_hashes() -> None:

@@ -135,12 +135,12 @@ def test_an_erased_session_says_who_and_when_and_a_faulted_one_why() -> None:
     assert str(tell_session_story(erased)) == "Ada erased it on 2026-09-21: a mistake."
     cut = replace(found, events=found.events[:1])
     assert (
-        "has no Decision: clarification/1 failed at it; today's code"
+        "has no Decision: clarification/1 failed at it, and the log keeps no error. Today's code"
         in tell_session_story(cut).trouble
     )
     broken = replace(cut, workflow=replace(found.workflow, decider=raising(found)))
     assert tell_session_story(broken).trouble.endswith(
-        "failed at it, and today's code does: ValueError: a bug"
+        "failed at it. Today's code fails, too, with ValueError: a bug; a replay names the line"
     )
 
 

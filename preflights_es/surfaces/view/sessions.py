@@ -20,7 +20,6 @@ from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import one_line, shortened
-from preflights_es.projections.session_story import tell_session_story
 from preflights_es.runtime.features import FEATURES
 from preflights_es.surfaces.view import pictures
 from preflights_es.surfaces.view.recorded_session import (
@@ -45,6 +44,7 @@ from preflights_es.surfaces.view.rendering import (
     page,
     positive_number,
 )
+from preflights_es.use import sessions as use
 from preflights_es.use.reading import FoundSession
 from preflights_es.use.usage import price
 
@@ -88,7 +88,7 @@ def session_page(asked: PageRequest) -> Page:
         "named": named,
         "section": "sessions",
         "at": at,
-        "story": tell_session_story(at.read, prices),
+        "story": use.tell_read_session(at.process, at.read),
         "part": part,
         "lanes": pictures.MIDDLES,
         "only": only or "",

@@ -286,7 +286,10 @@ def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_
     page = words(of_file(cut).text(path(cut)))
     page = html.unescape(page)
     assert "Event 1, intention declared by Ada Lovelace on 20" in page
-    assert ", has no Decision: clarification/1 failed at it; today's code" in page
+    assert (
+        ", has no Decision: clarification/1 failed at it, and the log keeps no error. Today's"
+        in page
+    )
 
 
 def test_a_step_of_a_model_is_one_card_with_its_retries(of_file: OpenFile) -> None:
