@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -49,7 +49,7 @@ def format_replay_value(found: Any) -> str:
     return shortened(escaped_text(text), VALUE_MAX)
 
 
-def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Iterable[Any]) -> None:
+def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Sequence[Any]) -> None:
     """Two values in words, each behind its label: the lines in which they differ."""
     from preflights_es.projections.session_story import list_value_lines, read_answer_value
 
@@ -58,7 +58,7 @@ def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Iterabl
         list_value_lines((isinstance(one, str) and read_answer_value(one)) or one) for one in found
     ]
     if lines[0] == lines[1]:  # they differ in what is empty, or as a number and its text
-        lines = [[canonical_json(one).decode()] for one in found]
+        lines = [[canonical_json(one).decode()] for one in values]
     pairs = [(one, other) for one, other in aligned(lines[0], lines[1], (str,)) if one != other]
     sides = [[line for line in side if line is not None] for side in zip(*pairs, strict=True)]
     first = [side[0] if side else "" for side in sides]

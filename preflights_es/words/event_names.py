@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any, Final
 
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import late_pattern, one_line, shortened
 
 _PLAIN: Final = {
     "artifact.due": "document due",
@@ -33,7 +33,7 @@ NO_MODELS: Final = {"mock": "rules", "agent": "agent", "person": "person"}
 """Who writes the answers of a provider that is no model: the rules, or the actor of a command."""
 
 
-CLOSED: Final = frozenset(("kind", "reason", "source", "standing", "status", "type"))
+CLOSED: Final = frozenset(("evolution", "kind", "reason", "source", "standing", "status", "type"))
 """Fields that hold one name of a list of ours, such as `needs_answers`."""
 
 
@@ -97,12 +97,29 @@ def _name_in_list(one: Any) -> str:
 
 
 def value_of_pointer(pointer: str, value: Any) -> Any:
-    """The value that stands there; a name of a closed list as its words, microseconds as a time."""
+    """The value that stands there: a name of a closed list as its words, a time to the second, the
+    beginning of a digest.
+    """
     field = pointer.rpartition("/")[2]
-    if isinstance(value, int) and field.endswith("_at"):
-        return iso(value)
-    is_name = isinstance(value, str) and field in CLOSED
-    return value.replace("_", " ") if is_name else value
+    match value:
+        case dict():
+            return {name: value_of_pointer(name, one) for name, one in value.items()}
+        case list():
+            return [value_of_pointer(field, one) for one in value]
+        case int() if field.endswith("_at") and not isinstance(value, bool):
+            return value_of_pointer("", iso(value))
+        case str() if field in CLOSED and _NAME.fullmatch(value):
+            return value.replace("_", " ")
+        case str() if _TIME.fullmatch(value):
+            return f"{value[:19].replace('T', ' ')} UTC"
+        case str() if _DIGEST.fullmatch(value):
+            return f"{value[:8]}…"
+    return value
+
+
+_NAME: Final = late_pattern("[a-z]+(_[a-z]+)+")
+_TIME: Final = late_pattern(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z")
+_DIGEST: Final = late_pattern("[0-9a-f]{64}")
 
 
 def event_in_words(tag: object, provider: str = "") -> str:

@@ -83,7 +83,13 @@ def test_the_place_of_a_value_is_said_in_words(
     ("pointer", "value", "words"),
     [
         ("/view/status", "needs_answers", "needs answers"),
-        ("/made_at", 1_791_450_420_000_000, "2026-10-08T09:07:00.000000Z"),
+        ("/status", "Any_other", "Any_other"),
+        ("/made_at", 1_791_450_420_000_000, "2026-10-08 09:07:00 UTC"),
+        (
+            "/plans/0",
+            {"sha256": "ab" * 32, "kind": ["not_used"]},
+            {"sha256": "abababab…", "kind": ["not used"]},
+        ),
         ("/made_at", None, None),
         ("/calls", 2, 2),
     ],

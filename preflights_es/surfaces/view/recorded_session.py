@@ -30,12 +30,12 @@ from preflights_es.projections.session_story import (
     list_value_lines,
     read_answer_value,
     split_answer,
+    value_in_words,
     without_empty,
 )
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.runner import Handle, Step
 from preflights_es.surfaces.view import pictures
-from preflights_es.surfaces.view.rendering import value
 from preflights_es.use import sessions as use
 from preflights_es.use.answers import asked_in
 from preflights_es.use.process import Process
@@ -179,7 +179,8 @@ def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
 def _shown_value(one: Any) -> Any:
     if one is ABSENT:
         return ""
-    return one if len(canonical_json(one)) <= VALUE_SHOWN else value(one)
+    is_long = len(canonical_json(one)) > VALUE_SHOWN
+    return shortened(value_in_words(one), VALUE_SHOWN) if is_long else one
 
 
 def _comparable_view(one: ViewAtEvent) -> Any:
@@ -205,13 +206,16 @@ class DivergenceSide(msgspec.Struct, frozen=True):
         return "".join(text for text, _ in self.parts)
 
 
-def sides(recorded: Any, computed: Any, most: int = LOOK) -> tuple[DivergenceSide, DivergenceSide]:
+def sides(
+    recorded: Any, computed: Any, pointer: str = "", most: int = LOOK
+) -> tuple[DivergenceSide, DivergenceSide]:
     """Both sides of a difference, each with what only it has in the middle.
 
     Args:
+        pointer: where the values stand.
         most: characters of the middle.
     """
-    a, b = map(_as_read, (recorded, computed))
+    a, b = (_as_read(value_of_pointer(pointer, one)) for one in (recorded, computed))
     if a == b:  # it is in the blanks of JSON, or in what is empty there
         a, b = str(recorded), str(computed)
     start = _common(a, b)
@@ -369,7 +373,7 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
     sent = []
     for one in call.messages[-MESSAGES:]:
         differs = one.before not in ("", one.text)
-        side = sides(one.before, one.text, most)[1] if differs else None
+        side = sides(one.before, one.text, most=most)[1] if differs else None
         sent.append((replace(one, text=shortened(one.text, most)), side))
     words, said = split_answer(call.answer)
     return CallCard(

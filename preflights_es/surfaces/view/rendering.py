@@ -24,7 +24,6 @@ from preflights_es.kernel.ids import (
     parse_moment,
     short_session,
 )
-from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
 from preflights_es.projections.usage import ProviderCall, UsageTotals, costs_in_words
 from preflights_es.records.record_text import document_in_markdown
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
     from preflights_es.surfaces.view.pictures import TimelinePart
 
 
-VALUE_MAX: Final = 300  # characters of a value beside others
 LOOPBACK: Final = "127.0.0.1"
 KEY_BYTES: Final = 32  # of chance
 
@@ -73,12 +71,6 @@ def percent(share: float | None) -> str:
     return "" if share is None else f"{round(share * 100)} %"
 
 
-def value(found: Any) -> str:
-    """A JSON value on one line."""
-    text = found if isinstance(found, str) else canonical_json(found).decode()
-    return shortened(text, VALUE_MAX)
-
-
 def tokens(call: ProviderCall | UsageTotals) -> str:
     """`1,204 → 56`: what a call, or several, read and wrote."""
     return f"{count(call.input_tokens)} → {count(call.output_tokens)}"
@@ -104,8 +96,7 @@ def tone(status: str) -> str:
 
 
 WORDS: Final = {
-    one.__name__: one
-    for one in (stamp, span, millis, count, percent, value, tokens, share, spaced, tone)
+    one.__name__: one for one in (stamp, span, millis, count, percent, tokens, share, spaced, tone)
 } | {"clock": format_time_only, "cost": costs_in_words, "date": format_date_only}
 """Filters of templates, by name."""
 
@@ -396,7 +387,11 @@ def _tree(value: Any) -> Any:
 
 
 def _render_json_value(value: Any) -> str:
+    from preflights_es.projections.session_story import read_answer_value  # a list needs none
+
     match value:
+        case str() if value.startswith(("{", "[")) and (read := read_answer_value(value)):
+            return _render_json_value(read)
         case str():
             return f'<span class="text">{render_template_value(value)}</span>'
         case dict():

@@ -47,6 +47,7 @@ from preflights_es.surfaces.view.rendering import (
 from preflights_es.use import sessions as use
 from preflights_es.use.reading import FoundSession
 from preflights_es.use.usage import price
+from preflights_es.words.event_names import value_of_pointer
 
 LIVE_MAX: Final = 8  # pages that follow a session at once
 TURN_S: Final = 0.2  # between two looks whether the server ends
@@ -212,8 +213,15 @@ def replay(asked: PageRequest) -> Page:
         "strict": strict,
         "drift": drift,
         "differences": [
-            (one, *sides(one.recorded, one.computed))
+            (one, *sides(one.recorded, one.computed, one.pointer))
             for one in (result.divergences[:CHANGES] if result else ())
+        ],
+        "changes": [
+            (
+                one.place,
+                *(value_of_pointer(one.pointer, each) for each in (one.recorded, one.child)),
+            )
+            for one in (drift.changes if drift else ())
         ],
         "more": max(result.differences - CHANGES, 0) if result else 0,
     }

@@ -13,7 +13,6 @@ from preflights_es.kernel.ids import short_session
 from preflights_es.surfaces.view.recorded_session import CHANGES, DivergenceSide, sides
 from preflights_es.surfaces.view.rendering import Answer, Elsewhere, Page, PageRequest, page
 from preflights_es.use.session_lists import list_session_rows
-from preflights_es.words.event_names import value_of_pointer
 
 PAIRS_MAX: Final = 300  # rows of a page
 
@@ -68,8 +67,7 @@ def _rows(pairs: Iterable[EventPair]) -> Iterator[dict[str, Any]]:
 
 
 def _difference_row(one: ValueDifference) -> tuple[str, DivergenceSide, DivergenceSide]:
-    values = (value_of_pointer(one.pointer, each) for each in (one.a, one.b))
-    return one.place, *sides(*values)
+    return one.place, *sides(one.a, one.b, one.pointer)
 
 
 ROUTES: Final = (page("/diff/{a}", comparison_choice), page("/diff/{a}/{b}", comparison_page))
