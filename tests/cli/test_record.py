@@ -171,7 +171,7 @@ def test_a_call_that_differs_is_named_and_refused(empty: Project, api: FakeAPI) 
         in json.loads(said)["message"]
     )
     assert differs in again.err
-    assert "did not make 6 recorded calls: 1, 2, 3, 4, 5, ..." in again.err
+    assert "did not make 6 recorded calls: 1, 2, 3, 4, 5, 6\n" in again.err
     assert len(api.requests) == sent
 
 
@@ -203,7 +203,7 @@ def test_the_exit_code_is_that_of_the_program(empty: Project, api: FakeAPI) -> N
     assert "none of the addresses in OPENAI_BASE_URL, ANTHROPIC_BASE_URL" in nothing.err
     for verb in (("record",), ("replay", "last")):
         found = empty.run("calls", *verb, "--", "no-such-program")
-        found.refused(1, "'no-such-program' is not found")
+        found.refused(1, "'no-such-program' cannot be started: No such file or directory; name one")
 
 
 def test_an_answer_comes_in_the_same_pieces(empty: Project, api: FakeAPI) -> None:

@@ -147,11 +147,15 @@ def name_input(log_id: str, source: str, what: str, text: str) -> str:
     return INPUT_ID + hmac.new(log_id.encode(), named, sha256).hexdigest()[:32]
 
 
-def find_conversation(process: Process, name: str) -> str:
-    """The session of a conversation, by the name that its source has for it; empty without one."""
+def find_conversation(process: Process, name: str, part: int = 1) -> str:
+    """The session of a conversation, by the name that its source has for it; empty without one.
+
+    Args:
+        part: which of its sessions, where one does not hold all.
+    """
     log_id = process.log_id()
     for source in get_args(CallSource):
-        input_id = name_input(log_id, source, "conversation", f"{name}\0{1}")
+        input_id = name_input(log_id, source, "conversation", f"{name}\0{part}")
         if found := process.store.session_of_input(input_id):
             return found
     return ""

@@ -6,31 +6,36 @@ import asyncio
 import copy
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
 from functools import partial
-from itertools import accumulate, count
 from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.features.calls.cleaning import CallCleaner, digest_request
+from preflights_es.features.calls.cleaning import CallCleaner, digest_request, find_conversation
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
-from preflights_es.features.calls.domain.dialects import json_text, split_pointer, turns_of_request
+from preflights_es.features.calls.domain.dialects import (
+    json_mapping,
+    json_text,
+    split_pointer,
+    turns_of_request,
+    value_at_pointer,
+)
 from preflights_es.features.calls.domain.events import CallsOpened
-from preflights_es.features.calls.recording import Route, build_environment
-from preflights_es.features.calls.serving import cut_off, serve_program
+from preflights_es.features.calls.recording import SDKS, Route, build_environment
+from preflights_es.features.calls.serving import serve_program
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT, canonical_json, differences
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.providers.capabilities import KEY_VARIABLES
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 SHOWN_MAX: Final = 80  # characters of a value that differs
-TOLD_MAX: Final = 20  # requests without a recorded answer that are told one by one
+TOLD_MAX: Final = 10  # requests without a recorded answer that are told one by one
 
 
 class ReplayedRun(Result, frozen=True, tag_field="format", tag="calls-replay/1"):
@@ -72,21 +77,16 @@ def read_recorded_calls(request: Request, session: str) -> RecordedCalls:
     if opened is None or opened.source != "record":
         found = "was erased" if opened is None else f"was taken from {opened.file}"
         raise Refused(f"session {handle.session_id} {found}: expected a recorded run")
-    cleaner = CallCleaner(request.process.log_id(), "record", ())
-    calls, missed, first = list[WholeCall](), 0, ""
-    for part in count(1):
-        input_id = cleaner.name("conversation", f"{opened.conversation}\0{part}")
-        session_id = request.process.store.session_of_input(input_id)
-        if session_id is None:
-            break
-        handle, events = load_call_events(request, session_id)
+    calls, missed, number = list[WholeCall](), 0, 1
+    while session_id := find_conversation(request.process, opened.conversation, number):
+        part, events = load_call_events(request, session_id)
         before = len(calls)
         for call in join_calls(events):
             calls.append(msgspec.structs.replace(call, number=before + call.number))
-        missed += handle.session.state.missed
-        first = first or session_id
+        missed += part.session.state.missed
+        number += 1
     calls.sort(key=lambda call: call.made_at or 0)
-    return RecordedCalls(first, calls, missed)
+    return RecordedCalls(handle.session_id, calls, missed)
 
 
 async def replay_run(
@@ -101,15 +101,11 @@ async def replay_run(
     Raises:
         Refused: the program is not found.
     """
-    player = Player(
-        recorded.calls,
-        CallCleaner(request.process.log_id(), "record", request.process.settings.redact_calls),
-        request.process.settings.of(WORKFLOW).ignore,
-    )
-
-    told = partial(build_environment, env, routes, lends_keys=True)
-    async with serve_program(command, told, lambda: nullcontext(player.answer)) as code:
-        pass
+    player = Player(request, recorded.calls)
+    # An SDK that finds no key would not begin: this one opens nothing.
+    keys = {KEY_VARIABLES[name][-1]: "none-is-needed" for name in SDKS}
+    told = partial(build_environment, {**keys, **env}, routes)
+    code = await serve_program(command, told, player.answer)
     return ReplayedRun(
         session_id=recorded.session_id,
         exit_code=code,
@@ -124,16 +120,19 @@ async def replay_run(
 class Player:
     """Gives recorded answers: each once, of equal requests the earliest first."""
 
-    def __init__(
-        self, calls: Sequence[WholeCall], cleaner: CallCleaner, ignored: Sequence[str]
-    ) -> None:
-        self._calls = {call.number: call for call in calls}
-        self._cleaner = cleaner
-        self._ignored = ignored
-        self._waiting = defaultdict[tuple[str, str], deque[int]](deque)
-        """Numbers of calls, by route and digest."""
+    def __init__(self, request: Request, calls: Sequence[WholeCall]) -> None:
+        settings = request.process.settings
+        self._cleaner = CallCleaner(request.process.log_id(), "record", settings.redact_calls)
+        self._ignored: Sequence[str] = settings.of(WORKFLOW).ignore
+        self._calls = calls
+        self._waiting = defaultdict[tuple[str, str], deque[WholeCall]](deque)
+        """By route and digest."""
         for call in calls:
-            self._waiting[self._key_of(call)].append(call.number)
+            sent = call.recorded.request
+            digest = sent.digest
+            if self._ignored and call.request is not None:  # else nothing is left out of it
+                digest = self._digest(sent.method, sent.path, call.request)
+            self._waiting[sent.route, digest].append(call)
         self.served: set[int] = set()
         self.not_recorded = 0
         self.differences: list[str] = []
@@ -148,36 +147,33 @@ class Player:
             line=0, route=route, method=request.method, path=path, request=asked, left_out=left_out
         )
         try:
-            call = self._cleaner.clean(source, "")
+            asked = self._cleaner.clean(source, "").request
         except Refused as error:
             return self._refuse(one_line(str(error)))
         method, path = self._cleaner.clean_address(source)
-        waiting = self._waiting[route, self._digest(method, path, call.request)]
+        waiting = self._waiting[route, self._digest(method, path, asked)]
         if not waiting:
-            return self._refuse(self._explain(route, method, path, call.request))
-        number = waiting.popleft()
-        found = self._calls[number].recorded
-        if any(one.part == "answer" for one in found.left_out):
-            return self._refuse(f"the answer of call {number} is not kept")
-        self.served.add(number)
-        recorded = found.answer
+            return self._refuse(self._explain(route, method, path, asked))
+        call = waiting.popleft()
+        if any(one.part == "answer" for one in call.recorded.left_out):
+            return self._refuse(f"the answer of call {call.number} is not kept")
+        self.served.add(call.number)
+        recorded = call.recorded.answer
         if not recorded.status:
-            cut_off(request)
+            request.protocol.force_close()
             return web.Response()
-        headers = [(n, v) for n, v in found.request.headers if n != "content-type"]
-        out = web.StreamResponse(status=recorded.status, headers=dict(headers))
-        if recorded.type:
-            out.headers["content-type"] = recorded.type
-        data = recorded.text.encode()
+        headers = {**dict(call.recorded.request.headers), "content-type": recorded.type}
+        out = web.StreamResponse(status=recorded.status, headers=headers)
+        data = memoryview(recorded.text.encode())
         if not (recorded.ended or recorded.cuts):
             out.content_length = len(data)
         await out.prepare(request)
-        ends = [*accumulate(recorded.cuts)] or [len(data)]
-        for start, end in zip((0, *ends), ends, strict=False):
-            await out.write(data[start:end])
+        for size in recorded.cuts or (len(data),):
+            await out.write(data[:size])
             await asyncio.sleep(0)
+            data = data[size:]
         if recorded.ended:
-            cut_off(request)
+            request.protocol.force_close()
         else:
             await out.write_eof()
         return out
@@ -189,42 +185,31 @@ class Player:
         if len(self.differences) < TOLD_MAX:
             self.differences.append(why)
         error = {"type": "not_recorded", "code": "not_recorded", "message": why}
-        return web.json_response(
-            {"type": "error", "error": error}, status=422, headers={"x-should-retry": "false"}
-        )
+        return web.json_response({"type": "error", "error": error}, status=422)
 
     # 1. Which call ---------------------------------------------------------------------------
-
-    def _key_of(self, call: WholeCall) -> tuple[str, str]:
-        sent = call.recorded.request
-        is_whole = not any(one.part == "request" for one in call.recorded.left_out)
-        if is_whole and self._ignored:
-            return sent.route, self._digest(sent.method, sent.path, call.request)
-        return sent.route, sent.digest
 
     def _digest(self, method: str, path: str, body: Any) -> str:
         return digest_request(method, path, canonical_json(_without(body, self._ignored)))
 
     def _explain(self, route: str, method: str, path: str, body: Any) -> str:
         """Why a request has no answer, by the recorded one that is most like it."""
-        of_path = [
-            (number, call)
-            for number, call in self._calls.items()
-            if (call.recorded.request.route, call.recorded.request.path) == (route, path)
-        ]
+        calls = [(call, call.recorded.request) for call in self._calls]
+        of_path = [call for call, sent in calls if (sent.route, sent.path) == (route, path)]
         what = f"{method} {path} of {route}"
         if not of_path:
             return f"no call {what} is recorded"
         body = _without(body, self._ignored)
-        left = [pair for pair in of_path if pair[0] not in self.served]
-        number, nearest = max(left or of_path, key=lambda pair: _likeness(pair[1].request, body))
+        left = [call for call in of_path if call.number not in self.served]
+        nearest = max(left or of_path, key=lambda call: _likeness(call.request, body))
         before = _without(nearest.request, self._ignored)
         found = next(differences(before, body), None)
         if found is None:
-            return f"{what} is recorded less often than it is called: call {number} was served"
+            served = f"call {nearest.number} was served"
+            return f"{what} is recorded less often than it is called: {served}"
         pointer, old, new = found
         said = f"recorded {_show(old)}, now {_show(new)}"
-        return f"{what} differs from call {number} at {pointer or '/'}: {said}"
+        return f"{what} differs from call {nearest.number} at {pointer or '/'}: {said}"
 
 
 def _likeness(recorded: Any, asked: Any) -> tuple[bool, int, int]:
@@ -242,11 +227,6 @@ def _without(body: Any, pointers: Sequence[str]) -> Any:
     """A body without the fields at some JSON Pointers."""
     left = copy.deepcopy(body) if pointers else body
     for pointer in pointers:
-        *way, last = split_pointer(pointer)
-        held = left
-        for part in way:
-            inner = {str(n): one for n, one in enumerate(held)} if type(held) is list else held
-            held = inner.get(part) if isinstance(inner, dict) else None
-        if isinstance(held, dict):
-            held.pop(last, None)
+        holder = value_at_pointer(left, pointer.rpartition("/")[0])
+        json_mapping(holder).pop(split_pointer(pointer)[-1], None)
     return left

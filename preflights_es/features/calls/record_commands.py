@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 import click
@@ -18,14 +19,13 @@ from preflights_es.features.calls.serving import require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import RunBegun
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import count_in_words, one_line, shortened
+from preflights_es.kernel.text import count_in_words, cut_at_word, one_line, shortened
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.settings.load import surroundings
-from preflights_es.store.urls import SqliteFile
 from preflights_es.use.request import Request
 
-DIFFERENCES_SHOWN: Final = 5
+NUMBERS_MAX: Final = 60  # characters of the numbers of calls that were not made
 
 
 def _run_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -49,19 +49,20 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
 
 
 def _routes(
-    given: tuple[str, ...], variables: tuple[str, ...], *, needs_urls: bool = True
+    given: tuple[str, ...], variables: tuple[str, ...], recorded: Iterable[str] = ()
 ) -> list[Route]:
+    """The routes of a run; in a replay those that were recorded need no address."""
     named = {}
     for one in given:
         name, _, url = one.partition("=")
-        is_name = name.replace("-", "").replace("_", "").isalnum() and name.isascii()
-        if not is_name or (needs_urls and not url):
+        if not (url and re.fullmatch(r"[\w-]+", name, re.ASCII)):
             raise click.UsageError(f"--route: found {one!r}, expected NAME=URL")
         named[name] = url
     if len(variables) > len(named):
         message = f"--var {variables[len(named)]}: it belongs to a --route, name that first"
         raise click.UsageError(message)
-    return find_routes(named, variables, surroundings())
+    of_names = dict(zip(named, variables, strict=False))
+    return find_routes({**dict.fromkeys(recorded, ""), **named}, of_names, surroundings())
 
 
 @click.command("record", context_settings={"allow_interspersed_args": False})
@@ -109,14 +110,13 @@ def record_command(
 
 
 def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
-    process = app.process
-    url = process.store.url
-    said = redact_hidden(shlex.join(command), (*SECRETS, *process.settings.redact_calls)).text
+    settings = app.process.settings
+    said = redact_hidden(shlex.join(command), (*SECRETS, *settings.redact_calls)).text
     return RunBegun(
-        run=str(process.runner.new_id()),
+        run=str(app.process.runner.new_id()),
         command=shortened(one_line(said), SOURCE_MAX),
-        database=url.name if isinstance(url, SqliteFile) else process.settings.database,
-        project=process.project,
+        database=settings.database if settings.is_database_named else "",
+        project=app.process.project,
         actor=app.actor,
     )
 
@@ -145,23 +145,21 @@ def replay_command(
     """
     require_aiohttp()
     recorded = read_recorded_calls(app, session)
-    used = {call.recorded.request.route for call in recorded.calls} - {"openai", "anthropic"}
-    named = {one.partition("=")[0] for one in given}
-    routes = _routes((*given, *sorted(used - named)), variables, needs_urls=False)
+    used = {call.recorded.request.route for call in recorded.calls}
+    routes = _routes(given, variables, used)
     made = asyncio.run(replay_run(app, recorded, command, routes=routes, env=surroundings()))
     voice.json(made)
-    for why in made.differences[:DIFFERENCES_SHOWN]:
+    for why in made.differences:
         voice.warn(why)
-    if more := made.not_recorded - len(made.differences[:DIFFERENCES_SHOWN]):
+    if more := made.not_recorded - len(made.differences):
         voice.warn(f"and {count_in_words(more, 'more call')} without a recorded answer")
     if made.not_asked:
-        numbers = ", ".join(map(str, made.not_asked[:DIFFERENCES_SHOWN]))
-        dots = ", ..." if len(made.not_asked) > DIFFERENCES_SHOWN else ""
+        numbers = cut_at_word(", ".join(map(str, made.not_asked)), NUMBERS_MAX)
         told = count_in_words(len(made.not_asked), "recorded call")
-        voice.warn(f"the program did not make {told}: {numbers}{dots}")
+        voice.warn(f"the program did not make {told}: {numbers}")
     if made.missed:
         voice.warn(f"the recording lacks {count_in_words(made.missed, 'call')}")
-    whole = len(recorded.calls)
-    voice.remark(f"Served {made.served:,} of {count_in_words(whole, 'recorded call')}.")
+    whole = count_in_words(len(recorded.calls), "recorded call")
+    voice.remark(f"Served {made.served:,} of {whole}.")
     is_equal = made.served and not (made.not_recorded or made.not_asked or made.missed)
     return made.exit_code or (0 if is_equal else EXIT_REFUSED)

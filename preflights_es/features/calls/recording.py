@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import ssl
 import sys
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
-from functools import cache, partial
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import cache, cached_property, partial
 from itertools import islice
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
@@ -24,7 +23,7 @@ from urllib.request import getproxies, proxy_bypass
 
 import msgspec
 
-from preflights_es.features.calls.serving import HEAD_MAX, Answer, cut_off, serve_program
+from preflights_es.features.calls.serving import HEAD_MAX, serve_program
 from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
@@ -39,7 +38,6 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.providers.capabilities import (
     BASE_URL_VARIABLES,
     BASE_URLS,
-    KEY_VARIABLES,
     checked_url,
     is_local,
 )
@@ -47,6 +45,8 @@ from preflights_es.providers.http_body import problem_of_proxy
 from preflights_es.system import clock_ids
 from preflights_es.use.results import Result
 
+SDKS: Final = ("openai", "anthropic")
+"""Whose addresses a program gets without being asked for."""
 FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
 RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
@@ -88,56 +88,38 @@ class Route(NamedTuple):
 
 
 def find_routes(
-    given: Mapping[str, str], variables: Sequence[str], env: Mapping[str, str]
+    given: Mapping[str, str], variables: Mapping[str, str], env: Mapping[str, str]
 ) -> list[Route]:
     """The routes of a run: those of the SDKs, and those that the user names.
 
     Args:
         given: addresses by name; an empty one where none is needed.
-        variables: of those, in the same order; where there is none, it is `NAME_BASE_URL`.
+        variables: by name, where it is not `NAME_BASE_URL`.
 
     Raises:
         Refused: an address is invalid.
     """
-    routes = {}
-    for name in ("openai", "anthropic"):
-        variable = BASE_URL_VARIABLES[name]
-        routes[name] = Route(name, variable, env.get(variable, "") or BASE_URLS[name])
-    for number, (name, url) in enumerate(given.items()):
-        usual = f"{name.upper().replace('-', '_')}_BASE_URL"
-        variable = variables[number] if number < len(variables) else usual
-        routes[name] = Route(name, variable, url)
-    return [route._replace(url=_checked_address(route)) for route in routes.values()]
-
-
-def _checked_address(route: Route) -> str:
-    try:
-        return route.url and checked_url(route.name, route.url)
-    except ValueError as error:
-        raise Refused(f"the address of {route.name}: {error}") from error
+    routes = []
+    usual = {name: env.get(BASE_URL_VARIABLES[name]) or BASE_URLS[name] for name in SDKS}
+    for name, url in {**usual, **given}.items():
+        variable = variables.get(name) or f"{name.upper().replace('-', '_')}_BASE_URL"
+        try:
+            routes.append(Route(name, variable, url and checked_url(name, url)))
+        except ValueError as error:
+            raise Refused(f"the address of {name}: {error}") from error
+    return routes
 
 
 def build_environment(
-    env: Mapping[str, str], routes: Sequence[Route], address: str, *, lends_keys: bool = False
+    env: Mapping[str, str], routes: Sequence[Route], address: str
 ) -> dict[str, str]:
-    """What the program is told: its own environment, and the addresses of the proxy.
-
-    Args:
-        lends_keys: whether an SDK that finds no key gets one that opens nothing.
-    """
-    told = dict(env)
-    for route in routes:
-        told[route.variable] = f"{address}/{route.name}{route.base}"
+    """What the program is told: its own environment, and the addresses of the proxy."""
+    told = {route.variable: f"{address}/{route.name}{route.base}" for route in routes}
     # Else an SDK would send what is said to the proxy to the proxy of the company.
     before = env.get("no_proxy") or env.get("NO_PROXY") or ""
     if before.strip() != "*":  # which is all, and only where it stands alone
-        here = ",".join(filter(None, (before, "127.0.0.1,localhost")))
-        told["no_proxy"] = told["NO_PROXY"] = here
-    if lends_keys:
-        for route in routes:
-            for variable in KEY_VARIABLES.get(route.name, ())[1:]:
-                told.setdefault(variable, "none-is-needed")
-    return told
+        told["no_proxy"] = told["NO_PROXY"] = f"{before},127.0.0.1,localhost".lstrip(",")
+    return {**env, **told}
 
 
 # 2. To the writer ----------------------------------------------------------------------------
@@ -321,33 +303,18 @@ async def record_run(
     """Run a program and record its calls.
 
     Raises:
-        Refused: the program is not found, or a proxy of the environment cannot be used.
+        Refused: the program is not found, or a proxy or the certificates of the environment cannot
+            be used.
     """
     asked = [route._replace(proxy=_proxy_of(route.url)) for route in routes]
-    certificates = env.get("SSL_CERT_FILE", ""), env.get("SSL_CERT_DIR", "")
-    if any(certificates):
-        _trusted_certificates(*certificates)
+    if env.get("SSL_CERT_FILE") or env.get("SSL_CERT_DIR"):
+        _trusted_certificates()
     handover = Handover(begun)
-
-    @asynccontextmanager
-    async def serving() -> AsyncIterator[Answer]:
-        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
-
-        async with ClientSession(
-            connector=TCPConnector(limit=0),
-            auto_decompress=False,
-            cookie_jar=DummyCookieJar(),
-            max_field_size=HEAD_MAX,
-            max_line_size=HEAD_MAX,
-            skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
-            timeout=ClientTimeout(total=None),
-        ) as client:
-            yield _RecordingProxy(client, asked, handover, certificates).answer
-
+    proxy = _RecordingProxy(asked, handover)
     try:
-        told = partial(build_environment, env, routes)
-        async with serve_program(command, told, serving) as code:
-            handover.heed_interrupt()
+        code = await serve_program(command, partial(build_environment, env, routes), proxy.answer)
+        handover.heed_interrupt()
+        await proxy.close()
     finally:
         await handover.close()
     return RecordedRun(
@@ -361,20 +328,15 @@ async def record_run(
 
 
 @cache
-def _trusted_certificates(file: str, folder: str) -> Any:
+def _trusted_certificates() -> Any:
     """Those of the providers' SDKs, which takes 0.2 s: the first call of https reads them.
-
-    Args:
-        file, folder: where the environment names them.
 
     Raises:
         Refused: they cannot be read.
     """
-    try:
-        if file or folder:  # as httpx does, which takes long to load
-            return ssl.create_default_context(cafile=file or None, capath=None if file else folder)
-        from httpx2 import create_ssl_context
+    from httpx2 import create_ssl_context
 
+    try:
         return create_ssl_context()
     except OSError as error:
         raise Refused(f"the certificates cannot be read: {error}; look at SSL_CERT_FILE") from error
@@ -391,31 +353,40 @@ def _proxy_of(url: str) -> str | None:
     found = proxies.get(parts.scheme) or proxies.get("all")
     if not found or is_local(url) or proxy_bypass(parts.hostname or ""):
         return None
-    found = found if "://" in found else f"http://{found}"
-    if not found.startswith(("http://", "https://")):
-        scheme = found.partition(":")[0]
-        name = f"{parts.scheme}_proxy".upper()
+    scheme, _, address = found.rpartition("://")
+    if scheme not in ("", "http", "https"):
         message = f"the environment names a proxy of {scheme}: expected one of http or https"
-        raise Refused(f"{message}; set {name} to such a one, or NO_PROXY to {parts.hostname}")
+        todo = f"set {parts.scheme.upper()}_PROXY to such a one, or NO_PROXY to {parts.hostname}"
+        raise Refused(f"{message}; {todo}")
     if problem := problem_of_proxy():
         raise Refused(problem)
-    return found
+    return f"{scheme or 'http'}://{address}"
 
 
 class _RecordingProxy:
     """Passes requests on and answers back, and hands both over."""
 
-    def __init__(
-        self,
-        client: Any,
-        routes: Sequence[Route],
-        handover: Handover,
-        certificates: tuple[str, str],
-    ) -> None:
-        self._client = client
+    def __init__(self, routes: Sequence[Route], handover: Handover) -> None:
         self._routes = {route.name: route for route in routes}
         self._handover = handover
-        self._certificates = certificates
+
+    @cached_property
+    def _client(self) -> Any:
+        from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
+
+        return ClientSession(
+            connector=TCPConnector(limit=0),
+            auto_decompress=False,
+            cookie_jar=DummyCookieJar(),
+            max_field_size=HEAD_MAX,
+            max_line_size=HEAD_MAX,
+            skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
+            timeout=ClientTimeout(total=None),
+        )
+
+    async def close(self) -> None:
+        """End the connections to providers."""
+        await self._client.close()
 
     async def answer(self, request: Any, name: str, path: str) -> Any:
         """What the provider answers, as it comes."""
@@ -451,7 +422,7 @@ class _RecordingProxy:
             if is_here:
                 what = "the connection broke" if out is not None else "no answer"
                 ended = f"{what}: {type(error).__name__}"
-                cut_off(request)
+                request.protocol.force_close()  # the program sees an answer that is not whole
         finally:
             exchange = Exchange(
                 at=at,
@@ -473,20 +444,15 @@ class _RecordingProxy:
         from yarl import URL
 
         route = self._routes[name]
-        is_https = route.url.startswith("https:")
-        sent = [
-            (field, value)
-            for field, value in request.headers.items()
-            if field.lower() not in _OF_REQUEST
-        ]
+        headers = [(n, v) for n, v in request.headers.items() if n.lower() not in _OF_REQUEST]
         return self._client.request(
             request.method,
             URL(route.url_of(path), encoded=True),
             data=body or None,
-            headers=[*sent, ("accept-encoding", "identity")],
+            headers=[*headers, ("accept-encoding", "identity")],
             allow_redirects=False,
             proxy=route.proxy,
-            ssl=_trusted_certificates(*self._certificates) if is_https else True,
+            ssl=_trusted_certificates() if route.url.startswith("https:") else True,
         )
 
 

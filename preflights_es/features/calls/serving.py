@@ -8,16 +8,9 @@ import logging
 import shutil
 import signal
 import socket
-import threading
 from asyncio.subprocess import Process
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import (
-    AbstractAsyncContextManager,
-    AsyncExitStack,
-    asynccontextmanager,
-    contextmanager,
-    suppress,
-)
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -42,12 +35,9 @@ def require_aiohttp() -> None:
         raise ExtraMissing("recording and replaying calls", "record")
 
 
-@asynccontextmanager
 async def serve_program(
-    command: Sequence[str],
-    told: Callable[[str], Mapping[str, str]],
-    serving: Callable[[], AbstractAsyncContextManager[Answer]],
-) -> AsyncIterator[int]:
+    command: Sequence[str], told: Callable[[str], Mapping[str, str]], answer: Answer
+) -> int:
     """Run a program that has our standard streams, and serve it on this machine alone.
 
     What it asks before aiohttp is there waits in the socket.
@@ -55,8 +45,8 @@ async def serve_program(
     Args:
         told: its environment, from the address of the server.
 
-    Yields:
-        Its exit code, once it ended; of a signal as a shell says it.
+    Returns:
+        Its exit code; of a signal as a shell says it.
 
     Raises:
         Refused: it cannot be started.
@@ -65,29 +55,41 @@ async def serve_program(
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listening:
         listening.bind(("127.0.0.1", 0))
         listening.listen(CONNECTIONS_MAX)
-        port, secret = listening.getsockname()[1], f"/{clock_ids.salt().hex()}/"
-        env = told(f"http://127.0.0.1:{port}{secret.rstrip('/')}")
-        program = _find_program(command, env)
-        async with AsyncExitStack() as served:
-            async with _running((program, *command[1:]), env) as process:
+        port, secret = listening.getsockname()[1], clock_ids.salt().hex()
+        process = await _start_program(command, told(f"http://127.0.0.1:{port}/{secret}"))
+        with _signals_for(process):
+            try:
                 await asyncio.to_thread(import_module, "aiohttp.web")
-                answer = await served.enter_async_context(serving())
-                await served.enter_async_context(_listen(listening, secret, answer))
+                runner = await _listen(listening, f"/{secret}/", answer)
                 gc.freeze()  # else each full collection stops all calls for 50 ms
                 code = await process.wait()
-            yield code if code >= 0 else 128 - code
+                await runner.cleanup()
+            except Exception:  # whatever ended the proxy: no call of the program would be answered
+                with suppress(ProcessLookupError):
+                    process.kill()
+                raise
+    return code if code >= 0 else 128 - code
 
 
-@asynccontextmanager
-async def _listen(listening: socket.socket, secret: str, answer: Answer) -> AsyncIterator[None]:
+async def _start_program(command: Sequence[str], env: Mapping[str, str]) -> Process:
+    name, *words = command
+    program = shutil.which(name, path=env.get("PATH")) or name  # of Windows, also a `.cmd`
+    try:
+        return await asyncio.create_subprocess_exec(program, *words, env=dict(env))
+    except OSError as error:
+        message = f"the program {name!r} cannot be started: {error.strerror}"
+        raise Refused(f"{message}; name one that can be run") from error
+
+
+async def _listen(listening: socket.socket, secret: str, answer: Answer) -> Any:
+    """Start a server; it answers requests with the random part of the address."""
     from aiohttp import web
 
-    port = listening.getsockname()[1]
-    hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+    host = f"127.0.0.1:{listening.getsockname()[1]}"
 
     async def guarded(request: Any) -> Any:
         path = request.raw_path
-        if request.headers.get("host", hosts[0]) not in hosts:
+        if request.headers.get("host", host) != host:
             return web.Response(status=421, text="this is the proxy of another host\n")
         if "origin" in request.headers:
             return web.Response(status=403, text="no page of a browser is served\n")
@@ -118,11 +120,8 @@ async def _listen(listening: socket.socket, secret: str, answer: Answer) -> Asyn
     )
     runner = web.ServerRunner(server, shutdown_timeout=1.0)
     await runner.setup()
-    try:
-        await web.SockSite(runner, listening, backlog=CONNECTIONS_MAX).start()
-        yield
-    finally:
-        await runner.cleanup()
+    await web.SockSite(runner, listening, backlog=CONNECTIONS_MAX).start()
+    return runner
 
 
 def _is_well_formed(failed: logging.LogRecord) -> bool:
@@ -132,39 +131,9 @@ def _is_well_formed(failed: logging.LogRecord) -> bool:
     return not (failed.exc_info and isinstance(failed.exc_info[1], HttpProcessingError))
 
 
-@asynccontextmanager
-async def _running(command: Sequence[str], env: Mapping[str, str]) -> AsyncIterator[Process]:
-    try:
-        process = await asyncio.create_subprocess_exec(*command, env=dict(env))
-    except (OSError, ValueError) as error:
-        raise Refused(f"{command[0]!r} cannot be started: {error}") from error
-    with _signals_for(process):
-        try:
-            yield process
-        except Exception:  # whatever ended the proxy: no call of the program would be answered
-            with suppress(ProcessLookupError):
-                process.kill()
-            raise
-
-
-def _find_program(command: Sequence[str], env: Mapping[str, str]) -> str:
-    """Its file, also of a `.cmd` of Windows.
-
-    Raises:
-        Refused: there is none.
-    """
-    program = shutil.which(command[0], path=env.get("PATH"))
-    if program is None:
-        raise Refused(f"the program {command[0]!r} is not found: name one that can be run")
-    return program
-
-
 @contextmanager
 def _signals_for(process: Any) -> Iterator[None]:
     """Ctrl-C reaches the program by itself; a request to end is handed on. Its end is ours."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
 
     def hand_on(number: int, _frame: object) -> None:
         with suppress(ProcessLookupError):
@@ -182,9 +151,3 @@ def _signals_for(process: Any) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def cut_off(request: Any) -> None:
-    """End the connection behind what was sent: the program sees an answer that is not whole."""
-    if request.transport is not None:
-        request.transport.close()

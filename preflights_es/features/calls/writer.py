@@ -242,7 +242,7 @@ def main() -> None:
     begun = _read_frame(sys.stdin.buffer, RunBegun)
     if begun is None:
         return
-    opened = bootstrap.opened_process(Path.cwd(), database=begun.database)
+    opened = bootstrap.opened_process(Path.cwd(), database=begun.database or None)
     request = opened.request(begun.actor)
     writer = RunWriter(request, begun)
     try:
