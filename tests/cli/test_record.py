@@ -272,7 +272,7 @@ def test_a_call_at_which_the_writer_ends_again_and_again_is_counted(
 
 
 def test_a_writer_ends_at_what_it_cannot_read(empty: Project) -> None:
-    begun = RunBegun("run", "app", str(empty.log), "p", Actor("script"))
+    begun = RunBegun("run", "app", str(empty.log), Actor("script"))
     writer = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
     sent = write_frame(begun) + (1).to_bytes(LENGTH, "big") + b"x"
     found = empty.run(program=writer, stdin=sent)

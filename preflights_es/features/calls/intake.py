@@ -182,13 +182,10 @@ class _KnownCall(NamedTuple):
 class Intake:
     """Takes calls into the log."""
 
-    def __init__(self, request: Request, file: str, source: CallSource, project: str = "") -> None:
-        """Args:
-        project: of the sessions; empty for the one of here.
-        """
+    def __init__(self, request: Request, file: str, source: CallSource) -> None:
         process = request.process
         self._runner: Runner = process.runner
-        self._project = project or process.project
+        self._project = process.project
         self._actor = request.actor
         self._source = source
         self._file = file
@@ -227,13 +224,9 @@ class Intake:
         self._flush()
         return self.counts
 
-    def count_missed(self, session: str, number: int, missed: CallsMissed) -> None:
-        """Record that calls of a conversation are missing.
-
-        Args:
-            number: which of its counts it is: one that is recorded is not recorded again.
-        """
-        input_id = self._cleaner.name("missed", f"{session}\0{number}")
+    def count_missed(self, session: str, missed: CallsMissed) -> None:
+        """Record, once for a conversation, that calls of it are missing."""
+        input_id = self._cleaner.name("missed", session)
         nothing = self._cleaner.clean(SourceCall(line=0, session=session, request={}), "")
         for _ in range(CONFLICTS_MAX):
             if self._runner.store.session_of_input(input_id) is not None:

@@ -146,10 +146,7 @@ class Player:
         source = SourceCall(
             line=0, route=route, method=request.method, path=path, request=asked, left_out=left_out
         )
-        try:
-            asked = self._cleaner.clean(source, "").request
-        except Refused as error:
-            return self._refuse(one_line(str(error)))
+        asked = self._cleaner.clean(source, "").request
         method, path = self._cleaner.clean_address(source)
         waiting = self._waiting[route, self._digest(method, path, asked)]
         if not waiting:

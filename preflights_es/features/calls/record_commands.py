@@ -116,7 +116,6 @@ def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
         run=str(app.process.runner.new_id()),
         command=shortened(one_line(said), SOURCE_MAX),
         database=settings.database if settings.is_database_named else "",
-        project=app.process.project,
         actor=app.actor,
     )
 

@@ -12,6 +12,7 @@ import os
 import signal
 import sys
 import time
+from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -28,7 +29,6 @@ from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
     Exchange,
-    Held,
     MissedExchanges,
     Recorded,
     RunBegun,
@@ -50,10 +50,9 @@ SDKS: Final = ("openai", "anthropic")
 FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
 RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
-GATHERED_S: Final = 0.25  # seconds in which calls are gathered for one transaction
-TOGETHER_MAX: Final = 256  # calls of one transaction
-TOGETHER_BYTES: Final = 4_000_000  # of such a transaction, but for its last call
-_WRITER: Final = "preflights_es.features.calls.writer"
+GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
+TOGETHER_MAX: Final = 64  # calls that are handed over at once
+WRITER: Final = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
 )
@@ -125,25 +124,19 @@ def build_environment(
 # 2. To the writer ----------------------------------------------------------------------------
 
 
-class _HeldCall(NamedTuple):
-    data: bytes
-    at: int | None
-    """When it was made; None where it is no call."""
-
-
 class Handover:
     """What waits until the writer has recorded it; a writer that died is started anew."""
 
     def __init__(self, begun: RunBegun) -> None:
         self._begun = begun
-        self._held = deque[_HeldCall]()
-        self._done = 0
-        """The number of the last that is recorded, or given up; those held go on from there."""
+        self._held = deque[msgspec.Raw]()
+        """Exchanges, as the writer reads them."""
         self._size = 0
-        self._missing: MissedExchanges | None = None
+        self._missed: MissedExchanges | None = None
+        """What the log is told at the end that it lacks."""
         self._closing = asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
-        self.calls = self.missed = self.unanswered = 0
+        self.calls = self.recorded = self.unanswered = 0
         self.session_id = self.trouble = ""
 
     def put(self, exchange: Exchange, size: int) -> None:
@@ -151,10 +144,11 @@ class Handover:
         self.calls += 1
         self.unanswered += bool(exchange.ended)
         if self._task.done() or self._size + size > HELD_MAX:
-            self._miss(exchange.at, "there was no room in memory")
+            self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
             return
-        self._put_missing()
-        self._hold(exchange, exchange.at)
+        exchange.number = self.calls
+        self._held.append(msgspec.Raw(msgspec.msgpack.encode(exchange)))
+        self._size += len(self._held[-1])
 
     def heed_interrupt(self) -> None:
         """Let Ctrl-C end the wait for the log, from here on: what is missing is told."""
@@ -163,7 +157,6 @@ class Handover:
 
     async def close(self) -> None:
         """Wait until all is recorded; what the log does not take for a while is given up."""
-        self._put_missing()
         self._closing.set()
         before = -1
         while not self._task.done() and len(self._held) != before:
@@ -171,111 +164,94 @@ class Handover:
             await asyncio.wait([self._task], timeout=END_WAIT_S)
         self._task.cancel()
         await asyncio.wait([self._task])
-        self.missed += sum(one.at is not None for one in self._held)
 
-    def _hold(self, new: Held, at: int | None) -> None:
-        held = _HeldCall(msgspec.msgpack.encode(new), at)
-        self._held.append(held)
-        self._size += len(held.data)
-
-    def _miss(self, at: int, why: str) -> None:
-        self.missed += 1
-        before = self._missing or MissedExchanges(count=0, first_at=at, last_at=at, why=why)
-        first, last = min(before.first_at, at), max(before.last_at, at)
-        count = before.count + 1
-        self._missing = msgspec.structs.replace(before, count=count, first_at=first, last_at=last)
-
-    def _put_missing(self) -> None:
-        missing, self._missing = self._missing, None
-        if missing is not None:
-            self._hold(missing, None)
+    def _miss(self, more: MissedExchanges) -> None:
+        if (before := self._missed) is not None:
+            more = MissedExchanges(
+                before.count + more.count,
+                min(before.first_at, more.first_at),
+                max(before.last_at, more.last_at),
+                before.why if more.why in before.why else f"{before.why}; {more.why}",
+            )
+        self._missed = more
 
     async def _keep_writing(self) -> None:
         failures = 0
-        while self._held or not self._closing.is_set():
+        while self._held or self._missed or not self._closing.is_set():
             has_recorded = await self._write_until_end(1 if failures else TOGETHER_MAX)
             failures = 1 if has_recorded else failures + 1
             if failures == RESTARTS_MAX:
                 return
-            is_given_up = failures % FAILURES_MAX == 0 and bool(self._held)
-            if is_given_up and (at := self._forget_first().at) is not None:
-                self._miss(at, "the writer ended at it")
-                self._put_missing()
+            if failures % FAILURES_MAX == 0 and self._held:
+                at = msgspec.msgpack.decode(self._forget_first(), type=Exchange).at
+                self._miss(MissedExchanges(1, at, at, "the writer ended at it"))
             await self._wait_until_closing(failures / 10)
 
     async def _write_until_end(self, together: int) -> bool:
         """Whether the writer recorded something before it ended."""
+        # Ctrl-C is the program's. In a session of its own, Linux would not heed its priority.
         writer = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-P",
-            "-m",
-            _WRITER,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            # Ctrl-C is the program's. In a session of its own, Linux would not heed its priority.
-            process_group=0,
+            *WRITER, stdin=PIPE, stdout=PIPE, process_group=0
         )
         if sys.platform != "win32":
             with suppress(ProcessLookupError):
                 os.setpriority(os.PRIO_PROCESS, writer.pid, NICE)
         assert writer.stdin is not None
-        assert writer.stdout is not None
-        sending = asyncio.ensure_future(self._send(writer.stdin, together))
         has_recorded = False
         try:
-            async for line in writer.stdout:
-                said = msgspec.json.decode(line, type=Recorded)
-                has_recorded = has_recorded or said.upto > 0
-                self._take_word(said)
+            writer.stdin.write(write_frame(self._begun))
+            while self._held or not self._closing.is_set():
+                handful = [*islice(self._held, together)]
+                is_all = len(handful) == len(self._held)
+                if handful:
+                    await self._deliver(writer, handful, None)
+                    has_recorded = True
+                if is_all:  # while calls are made, they go first
+                    await self._wait_until_closing(GATHERED_S)
+            if self._missed is not None:
+                await self._deliver(writer, [], self._missed)
+                self._missed = None
+            writer.stdin.close()
             await writer.wait()
+        except (ConnectionError, EOFError):  # it ended: what is held goes to the next one
+            pass
         finally:
-            sending.cancel()
             with suppress(ProcessLookupError):
                 writer.kill()
             await writer.wait()
         return has_recorded
 
-    async def _send(self, to: asyncio.StreamWriter, together: int) -> None:
-        """Hand the writer what is held, in handfuls: while calls are made, they go first."""
-        sent = self._done
-        with suppress(ConnectionError):  # it ended
-            to.write(write_frame(self._begun))
-            while True:
-                if handful := self._handful(sent - self._done, together):
-                    to.write(write_frame((sent + 1, handful)))
-                    await to.drain()
-                    sent += len(handful)
-                elif self._closing.is_set():
-                    to.close()
-                    return
-                else:
-                    await self._wait_until_closing(GATHERED_S)
+    async def _deliver(
+        self, writer: Process, handful: list[msgspec.Raw], missed: MissedExchanges | None
+    ) -> None:
+        """Raises:
+        ConnectionError, EOFError: the writer ended before it had recorded this.
+        """
+        assert writer.stdin is not None
+        assert writer.stdout is not None
+        writer.stdin.write(write_frame((handful, missed)))
+        await writer.stdin.drain()
+        while True:
+            said = msgspec.json.decode(await writer.stdout.readuntil(), type=Recorded)
+            self.trouble = said.trouble
+            if not said.trouble:
+                break
+        self.session_id = said.session_id
+        for _ in handful:
+            self._forget_first()
+        self.recorded += len(handful)
+        if said.refused is not None:
+            self.recorded -= said.refused.count
+            self._miss(said.refused)
+
+    def _forget_first(self) -> msgspec.Raw:
+        held = self._held.popleft()
+        self._size -= len(held)
+        return held
 
     async def _wait_until_closing(self, most_s: float) -> None:
         with suppress(TimeoutError):
             await asyncio.wait_for(self._closing.wait(), most_s)
-
-    def _handful(self, begin: int, together: int) -> list[msgspec.Raw]:
-        handful, size = list[msgspec.Raw](), 0
-        for held in islice(self._held, begin, begin + together):
-            handful.append(msgspec.Raw(held.data))
-            size += len(held.data)
-            if size >= TOGETHER_BYTES:
-                break
-        return handful
-
-    def _take_word(self, said: Recorded) -> None:
-        self.trouble = said.trouble
-        self.missed += said.refused
-        self.session_id = self.session_id or said.session_id
-        while self._done < said.upto:
-            self._forget_first()
-
-    def _forget_first(self) -> _HeldCall:
-        held = self._held.popleft()
-        self._done += 1
-        self._size -= len(held.data)
-        return held
 
 
 # 3. The proxy --------------------------------------------------------------------------------
@@ -320,8 +296,8 @@ async def record_run(
     return RecordedRun(
         session_id=handover.session_id,
         exit_code=code,
-        recorded=handover.calls - handover.missed,
-        missed=handover.missed,
+        recorded=handover.recorded,
+        missed=handover.calls - handover.recorded,
         unanswered=handover.unanswered,
         trouble=handover.trouble,
     )
@@ -394,61 +370,52 @@ class _RecordingProxy:
 
         if name not in self._routes:
             return web.Response(status=404, text="no such route\n")
-        at, pieces, times = clock_ids.now(), list[bytes](), list[int]()
-        body = await request.read()
-        size = len(body)
-        out: Any = None
-        headers: tuple[tuple[str, str], ...] = ()
-        ended = "the program left"
+        exchange = Exchange(
+            at=clock_ids.now(),
+            route=name,
+            method=request.method,
+            path=path,
+            body_type=_valid_text(request.headers.get("content-type", "")),
+            body=await request.read(),
+            ended="the program left",
+        )
+        size, out = len(exchange.body), None
         began = time.perf_counter()
         try:
-            async with self._ask(request, name, path, body) as response:
-                headers = tuple((n.lower(), _valid_text(v)) for n, v in response.headers.items())
+            async with self._ask(request, exchange) as response:
+                exchange.status = response.status
                 out = web.StreamResponse(status=response.status, reason=response.reason)
                 for field, value in response.headers.items():
+                    exchange.headers.append((field.lower(), _valid_text(value)))
                     if field.lower() not in _OF_ONE_CONNECTION:
                         out.headers.add(field, value)
                 await out.prepare(request)
                 async for piece in response.content.iter_any():
                     size += len(piece)
                     if size <= HELD_MAX:  # else there is no room for it
-                        pieces.append(piece)
-                        times.append(round(1_000 * (time.perf_counter() - began)))
+                        after_ms = round(1_000 * (time.perf_counter() - began))
+                        exchange.pieces.append((after_ms, piece))
                     await out.write(piece)
             await out.write_eof()
-            ended = ""
+            exchange.ended = ""
         except (ClientError, TimeoutError, OSError) as error:
-            is_here = request.transport is not None and not request.transport.is_closing()
-            if is_here:
-                what = "the connection broke" if out is not None else "no answer"
-                ended = f"{what}: {type(error).__name__}"
+            if request.transport is not None and not request.transport.is_closing():
+                what = "the connection broke" if exchange.status else "no answer"
+                exchange.ended = f"{what}: {type(error).__name__}"
                 request.protocol.force_close()  # the program sees an answer that is not whole
         finally:
-            exchange = Exchange(
-                at=at,
-                route=name,
-                method=request.method,
-                path=path,
-                headers=headers,
-                body_type=_valid_text(request.headers.get("content-type", "")),
-                body=body,
-                status=0 if out is None else out.status,
-                pieces=tuple(pieces),
-                times_ms=tuple(times),
-                ended=ended,
-            )
             self._handover.put(exchange, size)
         return web.Response() if out is None else out
 
-    def _ask(self, request: Any, name: str, path: str, body: bytes) -> Any:
+    def _ask(self, request: Any, exchange: Exchange) -> Any:
         from yarl import URL
 
-        route = self._routes[name]
+        route = self._routes[exchange.route]
         headers = [(n, v) for n, v in request.headers.items() if n.lower() not in _OF_REQUEST]
         return self._client.request(
-            request.method,
-            URL(route.url_of(path), encoded=True),
-            data=body or None,
+            exchange.method,
+            URL(route.url_of(exchange.path), encoded=True),
+            data=exchange.body or None,
             headers=[*headers, ("accept-encoding", "identity")],
             allow_redirects=False,
             proxy=route.proxy,

@@ -1,8 +1,8 @@
 """The writer of a run: a process of its own that frees calls of secrets and records them.
 
 What the proxy hands over comes by standard input, in frames: four bytes of length, then
-MessagePack; the first holds the run, each other one a handful of calls, which is one transaction.
-What is recorded is said on standard output, a line of JSON each time. Within the proxy all of this
+MessagePack; the first holds the run, each other one a handful of calls. That they are recorded, or
+why not yet, is said on standard output, a line of JSON each time. Within the proxy all of this
 would make the program wait.
 """
 
@@ -20,9 +20,10 @@ from typing import Any, BinaryIO, Final
 
 import msgspec
 
+from preflights_es.features.calls.cleaning import describe_left_out, find_conversation
 from preflights_es.features.calls.domain.dialects import parse_json_text
 from preflights_es.features.calls.domain.events import PIECES_MAX, CallsMissed, LeftOut
-from preflights_es.features.calls.intake import Intake
+from preflights_es.features.calls.intake import Intake, TakenCounts
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Actor
@@ -33,7 +34,8 @@ from preflights_es.use import bootstrap
 from preflights_es.use.request import Request
 
 HELD_MAX: Final = 64_000_000  # bytes of calls that are not recorded yet, in the proxy
-PAUSES_S: Final = (0.1, 2.0)  # seconds between two tries to record: the first, the longest
+PAUSE_S: Final = 0.5  # seconds between two tries to record
+GZIP_OR_DEFLATE: Final = 47  # wbits of zlib: its header says which
 LENGTH: Final = 4  # bytes in front of a frame
 NICE: Final = 10  # of its process: the program and the proxy come first
 
@@ -41,39 +43,39 @@ NICE: Final = 10  # of its process: the program and the proxy come first
 # 1. What is handed over ----------------------------------------------------------------------
 
 
-class RunBegun(msgspec.Struct, frozen=True, tag="begun", array_like=True):
+class RunBegun(msgspec.Struct, frozen=True, array_like=True):
     """The first frame: which run it is, and where it is recorded."""
 
     run: str
     command: str
     """Its command line, freed of secrets."""
     database: str
-    project: str
+    """Where the user named one; else empty."""
     actor: Actor
 
 
-class Exchange(msgspec.Struct, frozen=True, tag="exchange", array_like=True, kw_only=True):
+class Exchange(msgspec.Struct, array_like=True, kw_only=True):
     """A request of the program and what came back, as bytes."""
 
+    number: int = 0
+    """Of those of the run, from 1."""
     at: int
     """Microseconds since 1970 UTC: when the request came."""
     route: str
     method: str
     path: str
-    headers: tuple[tuple[str, str], ...]
-    """Of the answer."""
     body_type: str
     body: bytes
     status: int = 0
-    pieces: tuple[bytes, ...] = ()
-    """Of the answer, as they came."""
-    times_ms: tuple[int, ...] = ()
-    """When each of them came, since the request was sent."""
-    ended: str = ""
+    headers: list[tuple[str, str]] = []
+    """Of the answer."""
+    pieces: list[tuple[int, bytes]] = []
+    """Of the answer, as they came, each behind its milliseconds since the request was sent."""
+    ended: str
 
 
-class MissedExchanges(msgspec.Struct, frozen=True, tag="missed", array_like=True, kw_only=True):
-    """Calls that could not be handed over."""
+class MissedExchanges(msgspec.Struct, frozen=True, array_like=True):
+    """Calls that the log lacks."""
 
     count: int
     first_at: int
@@ -81,21 +83,18 @@ class MissedExchanges(msgspec.Struct, frozen=True, tag="missed", array_like=True
     why: str
 
 
+Frame = tuple[list[Exchange], MissedExchanges | None]
+"""What is to be recorded; at the end of the run, what of it could not be handed over."""
+
+
 class Recorded(msgspec.Struct, frozen=True):
-    """What the writer says."""
+    """That a handful is recorded, or why the log does not take it at the moment."""
 
-    upto: int = 0
-    """The number of the last that is recorded, with all before it."""
     session_id: str = ""
-    refused: int = 0
-    """Calls among them that could not be recorded."""
+    refused: MissedExchanges | None = None
+    """Those that could not be recorded."""
     trouble: str = ""
-    """Why the log takes nothing at the moment."""
-
-
-Held = Exchange | MissedExchanges
-Handful = tuple[int, list[Held]]
-"""The number of the first, and some in a row."""
+    """Empty where the handful is recorded."""
 
 
 def write_frame(frame: object) -> bytes:
@@ -114,20 +113,20 @@ def _read_frame(source: BinaryIO, kind: Any) -> Any:
 # 2. As a source holds it ---------------------------------------------------------------------
 
 
-def read_exchange(run: str, number: int, one: Exchange) -> SourceCall:
+def read_exchange(run: str, one: Exchange) -> SourceCall:
     """An exchange as a call that can be taken in."""
     request, left_out = read_request_body(one.body, one.body_type)
     headers = dict(one.headers)
     content_type = headers.pop("content-type", "")
-    raw = b"".join(one.pieces)
+    raw = b"".join(piece for _, piece in one.pieces)
     answer = _read_answer_text(raw, headers.get("content-encoding", "").lower())
     if answer is None:
-        size, digest = len(raw), sha256(raw).hexdigest()
-        left_out += (LeftOut(part="answer", size=size, type=content_type, sha256=digest),)
+        left_out += (describe_left_out("answer", raw, content_type),)
+    times_ms = (0, *(after_ms for after_ms, _ in one.pieces))
     has_pieces = answer is not None and answer.encode() == raw and 1 < len(one.pieces) <= PIECES_MAX
     return SourceCall(
-        line=number,
-        id=f"{run}\0{number}",
+        line=one.number,
+        id=f"{run}\0{one.number}",
         session=run,
         at=one.at,
         route=one.route,
@@ -139,8 +138,8 @@ def read_exchange(run: str, number: int, one: Exchange) -> SourceCall:
         content_type=content_type,
         answer=answer or "",
         ended=one.ended,
-        cuts=tuple(map(len, one.pieces)) if has_pieces else (),
-        gaps_ms=tuple(b - a for a, b in pairwise((0, *one.times_ms))) if has_pieces else (),
+        cuts=tuple(len(piece) for _, piece in one.pieces) if has_pieces else (),
+        gaps_ms=tuple(b - a for a, b in pairwise(times_ms)) if has_pieces else (),
         left_out=left_out,
     )
 
@@ -156,9 +155,7 @@ def read_request_body(body: bytes, content_type: str) -> tuple[Any, tuple[LeftOu
     try:
         text = same.decode()
     except UnicodeDecodeError:
-        digest, size = sha256(body).hexdigest(), len(body)
-        kind = content_type.partition(";")[0]
-        left_out = LeftOut(part="request", size=size, type=kind, sha256=digest)
+        left_out = describe_left_out("request", body, content_type.partition(";")[0])
         return sha256(same).hexdigest(), (left_out,)
     value = parse_json_text(text)
     return (text if value is ABSENT else value), ()
@@ -167,10 +164,8 @@ def read_request_body(body: bytes, content_type: str) -> tuple[Any, tuple[LeftOu
 def _read_answer_text(raw: bytes, encoding: str) -> str | None:
     """None where it is no text, or packed in a way that is not read."""
     try:
-        if encoding in ("gzip", "deflate"):
-            raw = zlib.decompressobj(47 if encoding == "gzip" else 15).decompress(raw, HELD_MAX)
-        elif encoding not in ("", "identity"):
-            return None
+        if encoding not in ("", "identity"):
+            raw = zlib.decompressobj(GZIP_OR_DEFLATE).decompress(raw, HELD_MAX)
         return raw.decode()
     except (zlib.error, UnicodeDecodeError):
         return None
@@ -187,48 +182,37 @@ class RunWriter:
         self._begun = begun
         self._intake: Intake | None = None
 
-    def record(self, first: int, held: Sequence[Held]) -> None:
+    def record(self, exchanges: Sequence[Exchange], missed: MissedExchanges | None) -> None:
         """Record a handful, in one transaction where that can be, and say so."""
-        pause, longest = PAUSES_S
         while True:
             try:
                 # Waiting long for a lock, it would not see in time that there is room again.
                 with self._request.process.store.database.hurried():
-                    said = self._take(first, held)
+                    said = self._take(exchanges, missed)
                 break
             except PreflightsError as error:
                 # What is recorded already is known by its id.
                 self._intake = None
                 _say(Recorded(trouble=one_line(str(error))))
-                time.sleep(pause)
-                pause = min(2 * pause, longest)
+                time.sleep(PAUSE_S)
         _say(said)
 
-    def _take(self, first: int, held: Sequence[Held]) -> Recorded:
-        run, request = self._begun.run, self._request
+    def _take(self, exchanges: Sequence[Exchange], missed: MissedExchanges | None) -> Recorded:
+        begun, request = self._begun, self._request
         if self._intake is None:
-            self._intake = Intake(request, self._begun.command, "record", self._begun.project)
-        intake, numbered = self._intake, [*enumerate(held, first)]
-        before, erased = intake.counts.refused.copy(), intake.counts.erased
-        calls = [read_exchange(run, n, one) for n, one in numbered if isinstance(one, Exchange)]
-        intake.take(calls, lambda _: None)
-        missed = [(n, one) for n, one in numbered if isinstance(one, MissedExchanges)]
-        last = first + len(held) - 1
-        if refused := intake.counts.refused - before:
-            times = [call.at for call in calls if call.at is not None]
-            one = MissedExchanges(
-                count=refused.total(), first_at=times[0], last_at=times[-1], why="; ".join(refused)
-            )
-            missed.append((-last, one))
-        for number, one in missed:
-            said = msgspec.structs.asdict(one)
-            counted = CallsMissed(at=clock_ids.now(), actor=request.actor, **said)
-            intake.count_missed(run, number, counted)
-        return Recorded(
-            upto=last,
-            session_id=min(intake.counts.sessions, default=""),
-            refused=refused.total() + intake.counts.erased - erased,
-        )
+            self._intake = Intake(request, begun.command, "record")
+        self._intake.counts = TakenCounts()
+        calls = (read_exchange(begun.run, one) for one in exchanges)
+        counts = self._intake.take(calls, lambda _: None)
+        if missed is not None:
+            said = msgspec.structs.asdict(missed)
+            event = CallsMissed(at=clock_ids.now(), actor=request.actor, **said)
+            self._intake.count_missed(begun.run, event)
+        refused = None
+        if count := counts.refused.total() + counts.erased:
+            why = "; ".join(counts.refused) or "their session was erased"
+            refused = MissedExchanges(count, exchanges[0].at, exchanges[-1].at, why)
+        return Recorded(find_conversation(request.process, begun.run), refused)
 
 
 def _say(said: Recorded) -> None:
@@ -246,8 +230,8 @@ def main() -> None:
     request = opened.request(begun.actor)
     writer = RunWriter(request, begun)
     try:
-        while (handful := _read_frame(sys.stdin.buffer, Handful)) is not None:
-            writer.record(*handful)
+        while (frame := _read_frame(sys.stdin.buffer, Frame)) is not None:
+            writer.record(*frame)
     finally:
         request.close()
 
