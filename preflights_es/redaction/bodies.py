@@ -22,8 +22,8 @@ from preflights_es.redaction.masking import (
     LABEL_MAX,
     MARKER,
     ROUNDS_MAX,
-    STRING_AT_PLACE,
     Redacted,
+    find_json_strings,
     mentions,
     plain_form,
     redact_hidden,
@@ -335,7 +335,7 @@ def _redact_text(text: str, label: str, kinds: tuple[SecretKind, ...]) -> Redact
     if label:
         found = _redact_behind(label, found, kinds)
     text = found.text
-    if compile_pattern(STRING_AT_PLACE).search(text) or (
+    if next(find_json_strings(text), None) or (
         any(sign in text for sign in "\\&") and compile_pattern(ESCAPE, re.IGNORECASE).search(text)
     ):
         read = response_redacted(text, kinds, is_read=True)

@@ -7,7 +7,7 @@ value is, the `classifier` says.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Final, NamedTuple, cast
 
@@ -28,7 +28,6 @@ from preflights_es.redaction.patterns import (
     find_starts,
     lower,
     read_word_table,
-    split_rule,
     split_words,
 )
 
@@ -250,26 +249,41 @@ _WAYS: Final = (
 )
 
 
-def possible_ways(low: str) -> tuple[str, ...]:
-    """The ways that a text can take; the other patterns are not even compiled for it."""
-    ways = map(split_rule, _WAYS)
-    return tuple(way for signs, way, _ in ways if any(map(low.__contains__, signs)))
+@cache
+def _split_ways() -> dict[str, list[str]]:
+    """The patterns of the ways, each with its signs."""
+    ways = (way.split(" | ", 1) for way in _WAYS)
+    return {pattern: signs.split(" ") for signs, pattern in ways}
+
+
+def may_lead(low: str) -> bool:
+    """Whether a text holds a sign of a way; without one the patterns are not even compiled."""
+    return any(sign in low for signs in _split_ways().values() for sign in signs)
+
+
+def ways_from(low: str, label: re.Match[str]) -> list[str]:
+    """The ways that lead from a label to a value."""
+    found = compile_pattern(_all_ways()).match(low, label.end())
+    assert found, "it matches any text"
+    both = zip(_split_ways(), found.groups(), strict=True)
+    return [way for way, reached in both if reached is not None]
 
 
 @cache
-def _any_way() -> str:
-    """All ways but that of a flag, in one pattern: its groups have no names."""
-    ways = (way for _, way, _ in map(split_rule, _WAYS) if way != _FLAG)
-    return re.sub(r"\(\?P<\w+>", "(?:", "|".join(ways))
+def _all_ways() -> str:
+    """All ways in one pattern, which stays where it is: each is a group, and none has a name."""
+    ways = (re.sub(r"\(\?P<\w+>", "(?:", way) for way in _split_ways())
+    return "".join(f"(?:(?=({way}))|)" for way in ways)
 
 
 def find_value_behind(
-    text: str, low: str, label: re.Match[str], place: LabelExpectation, ways: tuple[str, ...]
+    text: str, low: str, label: re.Match[str], place: LabelExpectation, ways: Sequence[str]
 ) -> ValueExtent | None:
     vain: ValueExtent | None = None
     for way in ways:
         found = compile_pattern(way).match(low, label.end())
-        if found is None or not _is_way_open(found, place):
+        assert found, "the way leads from the label"
+        if not _is_way_open(found, place):
             continue
         span = value_at(text, found.end())
         if span is None:
@@ -405,7 +419,7 @@ _LABEL: Final = (
     r"api|github|gitlab|openai|anthropic|stripe|aws|slack))?"
     r"(?![^\W_]|[_-][^\W_])[\"'`*_\])}\\]{0,4}"
 )
-_LABEL_WORDS: Final = (
+LABEL_WORDS: Final = (
     "pass kennwort losungswort codewort pwd psk mot phrase mdp contrase clave clé cle code "
     "wlan wi-fi wifi wpa pw p/w pin otp nip digicode geheim zugangscode türcode tuercode "
     "torcode tresorcode entsperrcode alarmcode secret access security unlock entry door "
@@ -454,16 +468,18 @@ _LEADING: Final = (
 
 
 def find_labelled_secrets(text: str) -> Iterator[Span]:
-    low = lower(text)
-    ways = possible_ways(low)
-    if not (ways or any(word in low for word in _LEADING)):
+    starts, low = find_starts(split_words(LABEL_WORDS), text), lower(text)
+    if not starts or not (may_lead(low) or any(map(low.__contains__, _LEADING))):
         return  # no way leads to a value: the labels need not be compiled
     position = 0
-    for start in find_starts(split_words(_LABEL_WORDS), low):
+    for start in starts:
         if start < position or not (label := compile_pattern(_LABEL).match(low, start)):
             continue
         done, position = position, label.end()
-        if not _is_told(low, label) or not (place := _expect_behind_label(text, low, label)):
+        ways = ways_from(low, label)
+        if ways in ([], [_FLAG]) and not _is_led_to(low, label):
+            continue  # seldom so in prose, and soon seen
+        if not (place := _expect_behind_label(text, low, label)):
             continue
         span = in_front(text, low, label, place, done=done) or find_value_behind(
             text, low, label, place, ways=ways
@@ -477,12 +493,10 @@ def find_labelled_secrets(text: str) -> Iterator[Span]:
             span = another(text, low, place, span.end)
 
 
-def _is_told(low: str, label: re.Match[str]) -> bool:
-    """Whether any way leads from the label to a value: seldom so in prose, and soon seen."""
-    if compile_pattern(_any_way()).match(low, label.end()):
-        return True
+def _is_led_to(low: str, label: re.Match[str]) -> bool:
+    """Whether a way may lead from what stands before the label."""
     before = low[max(0, label.start() - 40) : label.start()]
-    return any(word in before for word in _LEADING)
+    return any(map(before.__contains__, _LEADING))
 
 
 _ROMANCE: Final = r"mot|phrase|mdp|contras|cl|code[ _-]"

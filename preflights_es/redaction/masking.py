@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterator
+from itertools import chain
 from typing import Final, NamedTuple
 
 from preflights_es.kernel.text import TAGS
@@ -56,8 +57,10 @@ def redact(
         return Redacted(text, ())
     from preflights_es.redaction.places import choose_rules
 
-    marks = tuple(_RedactionMarker(shown, None) for shown in compile_pattern(MARKER).findall(text))
-    masked = _Masked(compile_pattern(MARKER).sub(OPAQUE, text) if marks else text, marks)
+    masked = _Masked(text, ())
+    if OPAQUE in text or "[redacted:" in text:
+        marks = tuple(_RedactionMarker(one, None) for one in compile_pattern(MARKER).findall(text))
+        masked = _Masked(compile_pattern(MARKER).sub(OPAQUE, text), marks)
     for _ in range(ROUNDS_MAX):
         count, searched = len(masked.marks), (masked.text, kinds, by_form)
         if searched in _WITHOUT_SECRETS:
@@ -197,10 +200,7 @@ LABEL_MAX: Final = 100  # characters in front of a string that may name what it 
 DEPTH_MAX: Final = 8  # JSON in a string of JSON; each level doubles the backslashes of the next
 SECRET_MIN: Final = 6  # characters; a shorter string is no secret and no address
 
-# A string at a place of JSON: a quotation in prose is seldom between such signs.
-STRING_AT_PLACE: Final = (
-    r"(?:[{\[,:]|\A)\s*+\"(?P<body>(?:[^\"\\\x00-\x1f]|\\[^\x00-\x1f])*+)\"(?=\s*+(?:[,:}\]]|\Z))"
-)
+_STRING: Final = r"\s*+\"(?P<body>(?:[^\"\\\x00-\x1f]|\\[^\x00-\x1f])*+)\"(?=\s*+(?:[,:}\]]|\Z))"
 _PUNCTUATION: Final = ' \t\r\n",:{}[]'
 _PAIRED: Final = r"\"\s*:\s*\""
 _LISTED: Final = r"\"\s*,\s*\""
@@ -238,10 +238,19 @@ def _of_responses(kinds: tuple[SecretKind, ...]) -> tuple[SecretKind, ...]:
     return tuple(one for one in OF_RESPONSES if one in kinds)
 
 
+def find_json_strings(text: str) -> Iterator[re.Match[str]]:
+    """Strings at a place of JSON: a quotation in prose is seldom between such signs."""
+    if '"' in text:
+        first = compile_pattern(_STRING).match(text)
+        done = first.end() if first else 0
+        rest = compile_pattern(rf"[{{\[,:]{_STRING}").finditer(text, done)
+        yield from chain((first,), rest) if first else rest
+
+
 def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[str]:
     holder = name = ""
     done = 0
-    for found in compile_pattern(STRING_AT_PLACE).finditer(text):
+    for found in find_json_strings(text):
         start, end = found.span("body")
         gap, body = text[done:start], found["body"]
         plain = _decode_json_string(body)

@@ -56,13 +56,13 @@ def find_named_spans(matches: Iterable[re.Match[str]]) -> Iterator[Span]:
 # search for words costs a tenth of one for a pattern that does not begin with a fixed letter.
 
 
-def find_by_rule(rule: str, text: str, low: str) -> Iterable[re.Match[str]]:
-    """What `finditer` finds; `low` is the text as `lower_as_matched` gives it."""
+def find_by_rule(rule: str, text: str) -> Iterable[re.Match[str]]:
+    """What `finditer` finds."""
     words, pattern, begins = split_rule(rule)
-    if not any(map(low.__contains__, words)):
+    if not any(map(lower_as_matched(telling_words(text)).__contains__, words)):
         return ()
     compiled = compile_pattern(pattern)
-    return _find_from(words, compiled, text, low) if begins else compiled.finditer(text)
+    return _find_from(words, compiled, text) if begins else compiled.finditer(text)
 
 
 @cache
@@ -74,34 +74,78 @@ def split_rule(rule: str) -> tuple[tuple[str, ...], str, bool]:
 
 @cache
 def split_words(words: str) -> tuple[str, ...]:
-    return tuple(words.split(" "))
+    found = tuple(words.split(" "))
+    _SOUGHT.update(found)
+    return found
 
 
 def _find_from(
-    words: tuple[str, ...], pattern: re.Pattern[str], text: str, low: str
+    words: tuple[str, ...], pattern: re.Pattern[str], text: str
 ) -> Iterator[re.Match[str]]:
     done = 0
-    for start in find_starts(words, low):
+    for start in find_starts(words, text):
         if start >= done and (found := pattern.match(text, start)):
             yield found
             done = found.end()
 
 
-def find_starts(words: tuple[str, ...], low: str) -> list[int]:
+def find_starts(words: tuple[str, ...], text: str) -> list[int]:
     """Where these words stand in the text, in order."""
-    return [found.start() for found in compile_pattern(_write_starts(words)).finditer(low)]
+    starts, telling = set[int](), lower_as_matched(telling_words(text))
+    low = lower_as_matched(text)
+    for word in filter(telling.__contains__, words):
+        at = low.find(word)
+        while at >= 0:
+            starts.add(at)
+            at = low.find(word, at + 1)
+    return sorted(starts)
 
 
-@cache
-def _write_starts(words: tuple[str, ...]) -> str:
-    """All words in one pattern: one letter, and what may follow it."""
-    behind = dict[str, list[str]]()
-    for word in words:
-        behind.setdefault(re.escape(word[0]), []).append(re.escape(word[1:]))
-    return "|".join(f"{letter}(?={'|'.join(rest)})" for letter, rest in behind.items())
+# Prose repeats its words. Those of a long text that are short, and in which no word of a rule
+# stands, are remembered: of the next text only the others are searched.
+LONG_WORD: Final = 12  # characters: a run of so many may be a secret by its shape
+_LONG_TEXT: Final = 500  # characters
+_KNOWN_MAX: Final = 20_000  # words of either sort
+_SOUGHT: Final = set[str]()
+"""The words of all rules that were asked for so far."""
+
+
+def telling_words(text: str) -> str:
+    """What of a text may tell of a secret, where words are split at blanks: each once."""
+    return text if len(text) < _LONG_TEXT else _tell_words(text, len(_SOUGHT))
 
 
 @lru_cache(maxsize=2)  # each rule asks for it
+def _tell_words(text: str, sought: int) -> str:
+    known_innocent, known_telling = _known_words(sought)
+    telling = {*text.split()} - known_innocent
+    pattern = compile_pattern(_write_any(sought))
+    for word in telling - known_telling:
+        is_telling = len(word) >= LONG_WORD or pattern.search(lower_as_matched(word))
+        known = known_telling if is_telling else known_innocent
+        if len(known) >= _KNOWN_MAX:
+            known.clear()
+        if len(word) < 2 * LONG_WORD:
+            known.add(word)
+    return "\n".join(telling - known_innocent)
+
+
+@lru_cache(maxsize=1)
+def _known_words(_sought: int) -> tuple[set[str], set[str]]:
+    """Innocent and telling ones; forgotten where more words are sought."""
+    return set(), set()
+
+
+@lru_cache(maxsize=1)
+def _write_any(_sought: int) -> str:
+    """All words that are sought in one pattern: one letter, and what may follow it."""
+    behind = dict[str, list[str]]()
+    for word in sorted(_SOUGHT):
+        behind.setdefault(re.escape(word[0]), []).append(re.escape(word[1:]))
+    return "|".join(f"{letter}(?:{'|'.join(rest)})" for letter, rest in behind.items())
+
+
+@lru_cache(maxsize=8)  # each rule asks for it, of the text and of its telling words
 def lower_as_matched(text: str) -> str:
     """As `lower`, and as a pattern without case reads letters: a long s, an i without its dot."""
     low = lower(text)
@@ -159,15 +203,18 @@ _SHORT: Final = {
 }
 
 
-def find_by_table(table: str, text: str, low: str) -> Iterator[re.Match[str]]:
+def find_by_table(table: str, text: str) -> Iterator[re.Match[str]]:
     """What the rules of a table find, one after the other; most of them have no word in a text."""
-    for words, rule in _split_table(table):
+    split = split_table(table)
+    low = lower_as_matched(telling_words(text))
+    for words, rule in split:
         if any(map(low.__contains__, words)):
-            yield from find_by_rule(rule, text, low)
+            yield from find_by_rule(rule, text)
 
 
 @cache
-def _split_table(table: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+def split_table(table: str) -> tuple[tuple[tuple[str, ...], str], ...]:
+    """Pairs of the words of a rule, and the rule."""
     return tuple((split_rule(rule)[0], rule) for rule in rules(table))
 
 

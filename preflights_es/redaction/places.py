@@ -19,7 +19,7 @@ from preflights_es.redaction.classifier import (
     refers,
     specifies,
 )
-from preflights_es.redaction.labels import find_labelled_secrets, trimmed
+from preflights_es.redaction.labels import LABEL_WORDS, find_labelled_secrets, trimmed
 from preflights_es.redaction.patterns import (
     SecretKind,
     Span,
@@ -29,9 +29,14 @@ from preflights_es.redaction.patterns import (
     find_named_spans,
     lower_as_matched,
     read_word_table,
+    split_rule,
+    split_table,
+    split_words,
 )
 from preflights_es.redaction.shapes import (
     EMAIL,
+    PHONE,
+    SEED,
     cards,
     emails,
     encoded_keys,
@@ -95,10 +100,9 @@ def find_addressed_secrets(text: str) -> Iterator[Span]:
 
 
 def _find_by_table(table: str, text: str) -> Iterator[Span]:
-    low = lower_as_matched(text)
     found = [
         span
-        for span in find_named_spans(find_by_table(table, text, low))
+        for span in find_named_spans(find_by_table(table, text))
         if not refers(text[span[0] : span[1]], quoted=False)
     ]
     yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
@@ -124,8 +128,7 @@ _COOKIE: Final = r"[\w.!#$%&*+^|~-]{1,80}=(?P<token>[^\s;,]{8,4000})"
 
 def cookies(text: str) -> Iterator[Span]:
     """Values in the headers of cookies that are no plain word: most of them log a person in."""
-    low = lower_as_matched(text)
-    for header in find_by_rule(_COOKIES, text, low):
+    for header in find_by_rule(_COOKIES, text):
         start, end = header.span("pairs")
         if header["set"]:  # its attributes follow
             end = min(end, text.find(";", start) % (len(text) + 1))
@@ -147,8 +150,7 @@ _HEADER: Final = (
 
 def headers(text: str) -> Iterator[Span]:
     """What follows `Bearer` or `Basic`, where it is a credential and not a word of prose."""
-    low = lower_as_matched(text)
-    for found in find_by_rule(_HEADER, text, low):
+    for found in find_by_rule(_HEADER, text):
         value, scheme = found["value"].rstrip("."), (found["named"] or found["alone"] or "").lower()
         if refers(value, quoted=False) or specifies(value):
             continue
@@ -177,7 +179,7 @@ def find_paired_passwords(text: str) -> Iterator[Span]:
     """The second half of `credentials: admin / hunter2`."""
     if not ("/" in text or ":" in text or "|" in text):
         return
-    for found in find_by_rule(_PAIR, text, lower_as_matched(text)):
+    for found in find_by_rule(_PAIR, text):
         start, value = found.start("password"), trimmed(found["password"])
         known = (
             specifies(value) or refers(value, quoted=False) or compile_pattern(EMAIL).match(value)
@@ -218,12 +220,11 @@ _CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\
 
 
 def find_option_passwords(text: str) -> Iterator[Span]:
-    low = lower_as_matched(text)
-    if not compile_pattern(_OPTION).search(low):
+    if not compile_pattern(_OPTION).search(lower_as_matched(text)):
         return
     found = [
         match.span(match.lastgroup or 0)
-        for match in find_by_table(_OPTIONS, text, low)
+        for match in find_by_table(_OPTIONS, text)
         if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
     ]
     yield from _apart((start, end, "password") for start, end in sorted(set(found)))
@@ -277,6 +278,11 @@ def choose_rules(
     Args:
         by_form: those alone that know a secret by its form.
     """
+    for table in (_PLACES, _ADDRESSED, _OPTIONS):
+        split_table(table)  # so that all words that are sought are known before any text
+    for rule in (_COOKIES, _HEADER, _PAIR, SEED, PHONE):
+        split_rule(rule)
+    split_words(LABEL_WORDS)
     placed = {find_addressed_secrets: ("token",)} if by_form else _PLACED
     found = {**_SHAPES, **placed, **_ADDRESSES}.items()
     return tuple(rule for rule, own in found if any(kind in kinds for kind in own))

@@ -17,9 +17,9 @@ from preflights_es.redaction.patterns import (
     compile_pattern,
     find_by_rule,
     find_named_spans,
-    lower_as_matched,
     read_word_table,
     rules,
+    telling_words,
 )
 
 # 1. Credentials --------------------------------------------------------------------------------
@@ -127,12 +127,13 @@ _CANDIDATE: Final = rf"{_RUN}(?:[A-Za-z_.~/:+-]{{0,14}}[0-9]|[A-Za-z0-9_.~/:+=-]
 
 def shapes(text: str) -> Iterator[Span]:
     """Keys and tokens of the lists, which take long to compile: a text of words needs neither."""
-    if not compile_pattern(_CANDIDATE).search(text):
+    telling = telling_words(text)
+    if not compile_pattern(_CANDIDATE).search(telling):
         return
     keys, tokens = "|".join(rules(_KEYS)), "|".join(rules(_TOKENS))
-    yield from find_named_spans(
-        compile_pattern(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))").finditer(text)
-    )
+    pattern = compile_pattern(f"{_RUN}(?:(?P<key>{keys})|(?P<token>{tokens}))")
+    if pattern.search(telling):
+        yield from find_named_spans(pattern.finditer(text))
 
 
 # Also without padding, and in the alphabet of URLs; shorter runs hold no credential.
@@ -141,10 +142,16 @@ _ENCODED: Final = r"(?<![A-Za-z0-9+/_-])[A-Za-z0-9+/_-]{20,}+={0,2}"
 
 def encoded_keys(text: str) -> Iterator[Span]:
     """Base64 of a text in which a shape stands; nearly all other runs decode to bytes, not text."""
-    for found in compile_pattern(_ENCODED).finditer(text):
-        if decoded := _text_of_base64(found.group().rstrip("=")):
-            spans = (*shapes(decoded), *web_tokens(decoded))
-            yield from ((*found.span(), kind) for _, _, kind in spans[:1])
+    pattern = compile_pattern(_ENCODED)
+    if any(map(_encoded_spans, pattern.findall(telling_words(text)))):
+        for found in pattern.finditer(text):
+            yield from ((*found.span(), kind) for _, _, kind in _encoded_spans(found.group()))
+
+
+def _encoded_spans(run: str) -> list[Span]:
+    """The first secret of what it decodes to."""
+    decoded = _text_of_base64(run.rstrip("="))
+    return [*shapes(decoded), *web_tokens(decoded)][:1] if decoded else []
 
 
 def _text_of_base64(run: str) -> str:
@@ -168,7 +175,7 @@ _SEED_LABEL: Final = (
     r"[\"'`*]{0,3}\s{0,3}(?::|=|\b(?:is|ist|lautet)\b)[\s\"'`\[(]{0,6}"
     r"|(?i:\bseed)[\"']?\s?[:=]\s?[\"'](?=[a-z]{3,8}(?: [a-z]{3,8}){11,23}[\"'])"
 )
-_SEED: Final = (
+SEED: Final = (
     "^seed recovery backup wallet wiederherstellungs bip mnemonic | "
     rf"(?:{_SEED_LABEL})(?P<key>(?:1[.):]\s?)?(?i:{_SEED_WORD})"
     rf"(?:[\"'`]?,?\s{{1,3}}(?:\d{{1,2}}[.):]\s?)?[\"'`]?{_SEED_WORD}){{11,23}})"
@@ -176,7 +183,7 @@ _SEED: Final = (
 
 
 def seed_phrases(text: str) -> Iterator[Span]:
-    yield from find_named_spans(find_by_rule(_SEED, text, lower_as_matched(text)))
+    yield from find_named_spans(find_by_rule(SEED, text))
 
 
 def web_tokens(text: str) -> Iterator[Span]:
@@ -432,7 +439,7 @@ _NUMBER: Final = (
     rf"(?!\w|[.,:/-][0-9]|[{_BLANK}]?[%€$£¥₹])"
 )
 # A plus, also as a URL writes it, or what is dialled for it: 00, 011 in America, 0011 in Australia.
-_PHONE: Final = (
+PHONE: Final = (
     "^+ %2 00 011 | "
     rf"(?<![\w.+)\]-])(?:\+|%2[Bb]|(?<![0-9][{_BLANK}-])(?P<zeros>(?:0011|011|00){_GAP}?)){_NUMBER}"
 )
@@ -489,7 +496,7 @@ _AMOUNT: Final = (
 
 
 def phones(text: str) -> Iterator[Span]:
-    found = [*find_by_rule(_PHONE, text, text)]
+    found = [*find_by_rule(PHONE, text)]
     if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
         found = sorted(
             (*found, *compile_pattern(_LINK).finditer(text)), key=lambda match: match.span()
