@@ -110,8 +110,8 @@ class Finder:
         if self._runner.store.head(wanted):
             return wanted
         found = self._runner.store.matching(wanted)
-        if not found and wanted.startswith("0") and wanted.isdecimal() and int(wanted):
-            return self._bearing(typed, int(wanted))  # as names of records begin: 0007
+        if not found and wanted.isdecimal() and int(wanted):
+            return self._bearing(typed, int(wanted))  # as names of records begin: 0007, or 7
         if not found:
             raise UnknownSession(typed)
         if len(found) > 1:

@@ -209,6 +209,7 @@ def test_a_record_is_shown_by_its_number_and_two_of_one_are_both_named(house: Pr
     assert 'because     "reports need it."' in done.out
     shape = house.call("show", "adr-7", "--json").json
     assert house.call("show", "0007", "--json").json == shape
+    assert house.call("show", "7", "--json").json == shape
     assert (shape["format"], shape["chosen"]) == ("record/1", "We will use PostgreSQL")
     filed(house)
     filed(house, "docs/decisions/07-other.md")
