@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 import posixpath
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
@@ -161,7 +161,8 @@ def check_change(
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
         found += [*_contradictions(own), *_unused(own, whole)]
-        found += _unclear(sides.beside, change, is_whole=not base)
+        changed = {one.decision for one in found if one.rule == "decision-changed"}
+        found += _unclear(sides.beside, change, is_whole=not base, told=changed)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
         found += _unused(others, whole, compared_max)
@@ -287,12 +288,15 @@ def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
         yield finding("contradiction", "error", text, [record] if record else [], decision=newest)
 
 
-def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[Finding]:
+def _unclear(
+    found: Foreign, change: ChangeSet, *, is_whole: bool, told: Collection[str]
+) -> Iterator[Finding]:
     """What looks like a record and is not read; records that are not in force although a person may
     think so.
 
     Args:
         is_whole: whether also those are told that the change does not touch.
+        told: records of which it is said already that the change replaces them.
     """
     touched = {part for one in change.files for part in path_with_parents(one.path)}
     for unread in found.unread:
@@ -304,7 +308,7 @@ def _unclear(found: Foreign, change: ChangeSet, *, is_whole: bool) -> Iterator[F
             yield finding("unread-record", "note", text, [unread.path])
     for record in found.doubtful:
         is_new = not touched.isdisjoint((record.path, record.superseded_by))
-        if is_new or is_whole:
+        if (is_new or is_whole) and not (record.is_one_sided and record.path in told):
             level: Level = "warning" if is_new else "note"
             yield finding(
                 "unclear-record", level, record.doubt, [record.path], decision=record.path

@@ -387,6 +387,7 @@ def test_what_becomes_of_records_by_other_files_is_listed(
             team.git("branch", "--force", "base")
     found = judged(team, tmp_path)[1]
     assert [one for one in found if said in one["message"]], found
+    assert not [one for one in found if one["file"] == RECORD and one["rule"] == "unclear-record"]
 
 
 def test_a_number_of_another_folder_lets_in_nothing_that_was_turned_down(
