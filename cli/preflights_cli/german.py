@@ -55,10 +55,10 @@ GERMAN: Final = {
         "[a]nnehmen, [r]evidieren, [e]ditieren, ablehnen [d], [?] Hilfe, [l]assen? "
     ),
     "a accepts it and writes the record. r changes an answer. e opens the reasons, the scope and "
-    "the files in your editor. d declines it: the session ends, and your reason is recorded. "
+    "the files in your editor. d declines it: the session is abandoned, with your reason. "
     "l leaves it for later.": (
         "a nimmt an und schreibt das Dokument. r ändert eine Antwort. e öffnet Gründe, Bereich und "
-        "Dateien im Editor. d lehnt ab: die Sitzung endet, der Grund wird festgehalten. "
+        "Dateien im Editor. d lehnt ab: die Sitzung wird aufgegeben, mit deinem Grund. "
         "l lässt es für später."
     ),
     "Why is it declined? (Enter: no reason) ": "Warum abgelehnt? (Enter: kein Grund) ",
@@ -139,7 +139,6 @@ GERMAN: Final = {
     "proposed by {who}": "vorgeschlagen von {who}",
     "stopped": "beendet",
     "abandoned": "aufgegeben",
-    "declined": "abgelehnt",
     "needs answers": "wartet auf eine Antwort",
     "waiting": "wartet auf das Modell",
     "superseded": "ersetzt",

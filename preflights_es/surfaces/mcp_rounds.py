@@ -334,7 +334,7 @@ NEXT: Final = {
     ),
     "accepted": "It is decided: work by it.",
     "superseded": "Another decision took its place: call decisions.",
-    "abandoned": "It was given up: start_decision begins anew.",
+    "abandoned": "It was abandoned: start_decision begins anew.",
     "faulted": "Tell your person: `preflights show {session}` says what is wrong.",
     "stopped": "Nothing is to be decided here: go on.",
 }

@@ -264,7 +264,7 @@ def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, 
         t.proposal()
         t.press("?")
         told = t.proposal()
-        assert "d declines it: the session ends, and your reason is recorded." in " ".join(
+        assert "d declines it: the session is abandoned, with your reason." in " ".join(
             told.split()
         )
         assert max(map(len, told.splitlines())) <= SIZE[1]
@@ -273,7 +273,7 @@ def test_a_proposal_is_declined_with_a_reason_that_may_be_empty(house: Project, 
         t.type(why)
         told = t.rest()
         assert "It is closed." in told
-        assert ", declined, 100 %" in told
+        assert ", abandoned, 100 %" in told
         assert t.code() == 0
     assert house.show()["status"] == "abandoned"
     (ended,) = [one["data"] for one in house.events() if one["type"] == "session.abandoned.v1"]

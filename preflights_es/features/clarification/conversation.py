@@ -376,7 +376,7 @@ class _Conversation(NamedTuple):
 _LEAVING = ("l", "q", "\x1b")
 _KEYS_HELP: Final = (
     "a accepts it and writes the record. r changes an answer. e opens the reasons, the scope and "
-    "the files in your editor. d declines it: the session ends, and your reason is recorded. "
+    "the files in your editor. d declines it: the session is abandoned, with your reason. "
     "l leaves it for later."
 )
 

@@ -122,9 +122,7 @@ def _clarification_status_phrase(found: ClarificationView, say: Say) -> str:
     if found.status == "proposed" and by is not None:
         return say("proposed by {who}", who=escaped_text(by.name or say(ACTOR_WORDS[by.kind])))
     way = found.evidence.brought if found.evidence else ""
-    is_declined = found.status == "abandoned" and found.patch is not None
-    stands = "declined" if is_declined else found.status.replace("_", " ")
-    return say(stands) + (f" ({way})" if way else "")
+    return say(found.status.replace("_", " ")) + (f" ({way})" if way else "")
 
 
 def _known_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
