@@ -104,6 +104,9 @@ GERMAN: Final = {
     "Not taken: {text} alone says nothing. Say it in your own words; Enter goes on.": (
         "Nicht angenommen: {text} allein sagt nichts. Sag es in eigenen Worten; Enter geht weiter."
     ),
+    "Type {text} again if it is your answer; Ctrl-C leaves it for later.": (
+        "Gib {text} noch einmal ein, wenn das die Antwort ist; Strg-C lässt es für später."
+    ),
     "Decision": "Entscheidung",
     "Because: ": "Weil: ",
     "Instead of: ": "Statt: ",

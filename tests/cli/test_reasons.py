@@ -130,6 +130,23 @@ def test_an_alternative_is_a_name_and_a_reason_and_a_text_as_it_was_written() ->
 # 2. At a terminal ----------------------------------------------------------------------------
 
 
+def test_what_may_be_meant_for_the_program_is_taken_where_it_is_typed_again(house: Project) -> None:
+    with terminal(house, "start", "Add login", "--answer", "auth_strategy=OAuth") as t:
+        t.expect(BECAUSE)
+        for word in ("Quit", "exit"):
+            t.type(word)
+            assert f"Type {word} again if it is your answer" in t.expect(BECAUSE)
+        t.type("exit")
+        for word in ("A", "R", "R"):
+            t.expect(INSTEAD)
+            t.type(word)
+        told = t.expect(KEY)
+        assert "because: exit" in told
+        assert "not R" in told
+        t.press("l")
+        t.rest()
+
+
 def test_a_person_is_asked_once_why(house: Project) -> None:
     with terminal(house, "start", "Add login") as t:
         t.expect(ANSWER)

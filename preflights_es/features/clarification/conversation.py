@@ -67,7 +67,7 @@ from preflights_es.use.inbox import PROPOSED
 from preflights_es.use.request import Request
 from preflights_es.use.use_cases import NewAcceptance
 from preflights_es.words.decisions import Choices, Related, StatedReasons, list_superseded
-from preflights_es.words.questions import Question, is_placeholder, is_slip
+from preflights_es.words.questions import WRAPPING, Question, is_placeholder, is_slip
 from preflights_es.words.workflow import View
 
 
@@ -318,8 +318,10 @@ class _Conversation(NamedTuple):
     def _told_line(self, session: View, prompt: str, said: Callable[[str], StatedReasons]) -> View:
         """The session after one line, asked again until it is taken or says nothing.
 
-        It takes the keys of what is in force, too.
+        It takes the keys of what is in force, too. What may be meant for the program is taken where
+        it is typed again.
         """
+        doubted = ""
         while session.can_accept:
             text = _read_reason_line(spoken(session), prompt)
             if as_clarification(session).known and _is_known_key(text):
@@ -327,6 +329,10 @@ class _Conversation(NamedTuple):
                 continue
             if text and text not in NOTHING and is_slip(text):
                 say_aside(spoken(session)(_SAYS_NOTHING, text=escaped_text(text)))
+                continue
+            if _may_leave(text) and text != doubted:
+                say_aside(spoken(session)(_TYPE_AGAIN, text=escaped_text(text)))
+                doubted = text
                 continue
             if (reasons := said(text)) == StatedReasons():
                 break
@@ -432,6 +438,7 @@ _NO_DECISION: Final = "Not taken: {text} is no decision. Say it in your own word
 _SAYS_NOTHING: Final = (
     "Not taken: {text} alone says nothing. Say it in your own words; Enter goes on."
 )
+_TYPE_AGAIN: Final = "Type {text} again if it is your answer; Ctrl-C leaves it for later."
 _MEANS: Final = {"n": "n: it is not about this.", "t": "t: it is a task, without a decision."}
 
 
@@ -462,6 +469,12 @@ def _instead(default: tuple[str, ...], text: str) -> StatedReasons:
 
 NOTHING: Final = ("-", "\u2013", "\u2014")
 """Typed in place of what Enter would take: nothing."""
+
+
+def _may_leave(text: str) -> bool:
+    """Whether a text is a word that ends other programs, or one of A to Z, as of a key."""
+    bare = text.strip(WRAPPING).casefold()
+    return bare in ("quit", "exit") or (len(bare) == 1 and "a" <= bare <= "z")
 
 
 def _read_reason_line(say: Say, prompt: str) -> str:
