@@ -44,7 +44,7 @@ from preflights_es.kernel.lead import (
     StepStalled,
     decode_response_text,
 )
-from preflights_es.kernel.text import one_line, shortened, span
+from preflights_es.kernel.text import count_in_words, one_line, shortened, span
 from preflights_es.projections.projection import Read, database_integer, database_text
 from preflights_es.projections.usage import (
     Price,
@@ -142,7 +142,7 @@ def _tell_calls(read: Read, calls: Sequence[ProviderCall]) -> Iterator[str]:
     if used:
         yield _count_of_all(used, len(made), "answer", "{was} used")
     if late := sum(one.outcome == "late" for one in calls):
-        yield f"{late:,} answer{'s' if late > 1 else ''} came too late"
+        yield f"{count_in_words(late, 'answer')} came too late"
     if any(one.outcome == "open" for one in made):
         yield "a call is open"
     yield from _tell_lead(read.events)
@@ -193,7 +193,7 @@ def _sum_up(calls: Sequence[ProviderCall], prices: Sequence[Price]) -> str:
     if not calls:
         return ""
     count = sum(one.attempt > 0 for one in calls)
-    parts = [f"{count:,} call{'' if count == 1 else 's'}"]
+    parts = [count_in_words(count, "call")]
     read, wrote = (
         [n for one in calls if (n := getattr(one, name)) is not None] for name in _TOKENS
     )

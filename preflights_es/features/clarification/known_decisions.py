@@ -35,7 +35,14 @@ from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import SourceSession
 from preflights_es.kernel.ids import iso
-from preflights_es.kernel.text import INTENTION_MAX, caseless, escaped_text, one_line, shortened
+from preflights_es.kernel.text import (
+    INTENTION_MAX,
+    caseless,
+    count_in_words,
+    escaped_text,
+    one_line,
+    shortened,
+)
 from preflights_es.records.record_names import TitleStatement
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.sql_projections import SqlComparing
@@ -275,7 +282,7 @@ def context_of(process: Process, records: RecordRows) -> LLMContext | None:
     """
     found = facts_of(process, records.of.values())
     languages = ", ".join(
-        f"{one.name} ({_file_count_phrase(one.files)})" for one in found.languages[:8]
+        f"{one.name} ({count_in_words(one.files, 'file')})" for one in found.languages[:8]
     )
     ci = f"CI: {', '.join(found.ci)}" if found.ci else ""
     titles = "; ".join(found.records)
@@ -293,10 +300,6 @@ def context_of(process: Process, records: RecordRows) -> LLMContext | None:
     if not (files or architecture or kept):
         return None
     return LLMContext(files, tuple(kept), architecture)
-
-
-def _file_count_phrase(count: int) -> str:
-    return f"{count} file" if count == 1 else f"{count} files"
 
 
 # Records of other tools ----------------------------------------------------------------------

@@ -62,6 +62,7 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.lead import Lead
 from preflights_es.kernel.ports import Provider
+from preflights_es.kernel.text import count_in_words
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.file import PriceTable
 from preflights_es.settings.load import cached
@@ -283,7 +284,7 @@ def _utf8(text: str) -> str:
 def _summarize_left_out(left: Sequence[SessionLeftOut], lost: Sequence[str]) -> Iterator[str]:
     """Sessions by what keeps them from being judged, and batches whose worker was lost."""
     for why, number in sorted(Counter(one.why for one in left).items()):
-        yield f"{number:,} session{'' if number == 1 else 's'}: {why}"
+        yield f"{count_in_words(number, 'session')}: {why}"
     yield from (f"{LOST}{_utf8(one)}" for one in sorted(lost))
 
 
