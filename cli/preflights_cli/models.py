@@ -77,7 +77,7 @@ def usage_command(
 
 
 def _say_usage(voice: Voice, found: Sequence[UsageTotals], names: Sequence[By]) -> None:
-    headings = (*names, "calls", "trouble", "tokens", "median", "cost")
+    headings = (*names, "calls", "tokens", "median", "cost", "")
     streamed(headings, (_usage_table_row(one, names) for one in found))
     if any(one.unmeasured for one in found):
         voice.hint("Some calls did not report their tokens: the sums leave them out.")
@@ -89,10 +89,10 @@ def _usage_table_row(one: UsageTotals, names: Sequence[By]) -> tuple[str, ...]:
     return (
         *(getattr(one, name) for name in names),
         _format_known_number(one.calls),
-        _failed_calls_in_words(one),
         f"{_format_known_number(one.input_tokens)} -> {_format_known_number(one.output_tokens)}",
         UNKNOWN if one.latency_ms_median is None else span(one.latency_ms_median / 1_000),
         _format_usage_cost(one),
+        _failed_calls_in_words(one),
     )
 
 

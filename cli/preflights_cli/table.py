@@ -72,19 +72,24 @@ def _split_into_pages(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 
 def table_text(names: Row, rows: Iterable[Row], *, whole: bool = False) -> Iterator[str]:
-    """The same as text, page by page; nothing where there is no row."""
+    """The same as text, page by page; nothing where there is no row.
+
+    Args:
+        names: a last one that is empty puts what is in the last cells below their rows.
+    """
     wanted = [_size(name) for name in names]
     words = [_longest_word(name) for name in names]
-    beside = len(names)  # columns; the last cell stands below its row where words lack the room
+    # Columns; the last cell stands below its row where words lack the room.
+    beside = len(names) - (not names[-1])
     for number, page in enumerate(_split_into_pages(rows)):
         rows = [[*map(_narrow, row[:-1]), _last(row[-1], whole=whole)] for row in page]
         columns = list(zip(*rows, strict=True))
         wanted = [max(w, *map(_size, c)) for w, c in zip(wanted, columns, strict=True)]
-        room = _width() - len(GAP) * (len(names) - 1)
-        if sum(wanted) > room:
+        room = _width() - len(GAP) * (beside - 1)
+        if sum(wanted[:beside]) > room:
             words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
             least, last = _least(wanted, words), _least(wanted[-1:], words[-1:])
-            if number == 0 and len(names) > 2 and least - last <= room < least:
+            if number == 0 and beside == len(names) > 2 and least - last <= room < least:
                 beside -= 1
         room = _width() - len(GAP) * (beside - 1)
         widths = _fitting(wanted[:beside], words[:beside], room)

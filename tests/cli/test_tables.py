@@ -120,6 +120,7 @@ def test_the_last_cell_is_whole_or_cut_or_below_its_row() -> None:
         f"    {words[2]}",
         f"{words[0]}  {words[1]}",
     ]
+    assert drawn(("a", ""), [("x", "y"), ("z", "")])[2:] == ["x", "    y", "z"]
 
 
 @given(st.lists(st.tuples(ODD, ODD, ODD), min_size=1, max_size=4), st.booleans())
