@@ -120,6 +120,10 @@ def raw() -> None:
         say(json.loads(ask(f"raw {number}").read())["choices"][0]["message"]["content"])
 
 
+def named() -> None:
+    say(ask("Who am I?", user="kim", metadata={"user_id": "kim", "team": "a"}).status)
+
+
 def other() -> None:
     say(ask("Is the shop open?").status)
 
@@ -198,6 +202,7 @@ if __name__ == "__main__":
             threads,
             changed,
             raw,
+            named,
             other,
             gone,
             stream,

@@ -427,8 +427,23 @@ def test_what_was_imported_cannot_be_replayed(empty: Project) -> None:
     line = {"request": "Where is it?", "response": "Here."}
     (empty.folder / "calls.jsonl").write_text(json.dumps(line))
     assert empty.run("calls", "import", "calls.jsonl").code == 0
-    found = replay(empty, "raw")
+    (one,) = empty.run("calls", "--json").json["sessions"]
+    found = empty.run("calls", "replay", one["session_id"], "--", "true")
     found.refused(1, "was taken from calls.jsonl: expected a recorded run")
+
+
+def test_a_recording_is_replayed_from_the_log_that_imports_it(empty: Project, api: FakeAPI) -> None:
+    first = record(empty, api, "raw", "named")
+    assert first.code == 0, first
+    file, other = empty.folder / "run.jsonl", f"sqlite:///{empty.folder}/other.db"
+    log = {"PREFLIGHTS_DATABASE_URL": other}
+    empty.run(*exported(empty), "-o", str(file))
+    (empty.folder / "calls.jsonl").write_text('{"request": "Where is it?", "response": "Here."}')
+    assert empty.run("calls", "import", "calls.jsonl", env=log).code == 0
+    replay(empty, "raw", **log).refused(1, "no recorded run yet: `preflights calls record")
+    assert empty.run("admin", "import", str(file), env=log).code == 0
+    again = replay(empty, "raw", "named", **log)
+    assert (again.code, again.out) == (0, first.out), again
 
 
 @pytest.mark.slow("sizes")

@@ -27,14 +27,16 @@ from preflights_es.features.calls.serving import serve_program
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.features.calls.use import load_call_events
 from preflights_es.features.calls.writer import read_request_body
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.json import ABSENT, canonical_json, differences
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.providers.capabilities import KEY_VARIABLES
+from preflights_es.runtime.finder import LAST
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 SHOWN_MAX: Final = 80  # characters of a value that differs
+HASHED: Final = ("/user", "/safety_identifier", "/metadata/user_id")
 TOLD_MAX: Final = 10  # requests without a recorded answer that are told one by one
 
 
@@ -63,30 +65,69 @@ class RecordedCalls(NamedTuple):
     calls: list[WholeCall]
     """In the order in which they were made; their numbers go on from session to session."""
     missed: int
+    hashed: tuple[str, ...]
+    """JSON Pointers to what another log hashed by its own key: it cannot be compared."""
 
 
 def read_recorded_calls(request: Request, session: str) -> RecordedCalls:
     """The calls of the run that a session is of.
 
+    Args:
+        session: `last` is the newest recorded run.
+
     Raises:
         UnknownSession, AmbiguousSession: none or several match.
         Refused: it is no session of a recorded run.
     """
+    session = _find_newest_run(request) if session == LAST else session
     handle, events = load_call_events(request, session)
     opened = next((one for one in events if isinstance(one, CallsOpened)), None)
     if opened is None or opened.source != "record":
         found = "was erased" if opened is None else f"was taken from {opened.file}"
         raise Refused(f"session {handle.session_id} {found}: expected a recorded run")
-    calls, missed, number = list[WholeCall](), 0, 1
-    while session_id := find_conversation(request.process, opened.conversation, number):
-        part, events = load_call_events(request, session_id)
+    parts = _find_parts(request, opened.conversation)
+    if is_imported := handle.session_id not in parts:
+        parts = _find_imported_parts(request, opened.conversation)
+    calls, missed = list[WholeCall](), 0
+    for session_id in parts:
+        handle, events = load_call_events(request, session_id)
         before = len(calls)
         for call in join_calls(events):
             calls.append(msgspec.structs.replace(call, number=before + call.number))
-        missed += part.session.state.missed
-        number += 1
+        missed += handle.session.state.missed
     calls.sort(key=lambda call: call.made_at or 0)
-    return RecordedCalls(handle.session_id, calls, missed)
+    return RecordedCalls(parts[0], calls, missed, HASHED if is_imported else ())
+
+
+def _find_newest_run(request: Request) -> str:
+    for session_id in request.reading.finder.list_newest(WORKFLOW.name):
+        if _find_run(request, session_id):
+            return session_id
+    why = "this project has no recorded run yet: `preflights calls record -- COMMAND` makes one"
+    raise UnknownSession(LAST, why)
+
+
+def _find_run(request: Request, session_id: str) -> str:
+    """The run that a session is of; empty where it is of no run, or erased."""
+    first = request.process.store.read(session_id)[0]
+    opened = request.process.runner.codec(WORKFLOW).decode(first) if first.data else None
+    if isinstance(opened, CallsOpened) and opened.source == "record":
+        return opened.conversation
+    return ""
+
+
+def _find_parts(request: Request, run: str) -> list[str]:
+    """The sessions of a run that this log recorded: one for as many calls as each holds."""
+    parts = list[str]()
+    while session_id := find_conversation(request.process, run, len(parts) + 1):
+        parts.append(session_id)
+    return parts
+
+
+def _find_imported_parts(request: Request, run: str) -> list[str]:
+    """Those of a run that another log recorded, whose key names its Inputs."""
+    ids = (head.session_id for head in request.process.store.heads_in(WORKFLOW.name))
+    return sorted(one for one in ids if _find_run(request, one) == run)
 
 
 async def replay_run(
@@ -101,7 +142,7 @@ async def replay_run(
     Raises:
         Refused: the program is not found.
     """
-    player = Player(request, recorded.calls)
+    player = Player(request, recorded)
     # An SDK that finds no key would not begin: this one opens nothing.
     keys = {KEY_VARIABLES[name][-1]: "none-is-needed" for name in SDKS}
     told = partial(build_environment, {**keys, **env}, routes)
@@ -120,10 +161,10 @@ async def replay_run(
 class Player:
     """Gives recorded answers: each once, of equal requests the earliest first."""
 
-    def __init__(self, request: Request, calls: Sequence[WholeCall]) -> None:
-        settings = request.process.settings
+    def __init__(self, request: Request, recorded: RecordedCalls) -> None:
+        settings, calls = request.process.settings, recorded.calls
         self._cleaner = CallCleaner(request.process.log_id(), "record", settings.redact_calls)
-        self._ignored: Sequence[str] = settings.of(WORKFLOW).ignore
+        self._ignored = [*settings.of(WORKFLOW).ignore, *recorded.hashed]
         self._calls = calls
         self._waiting = defaultdict[tuple[str, str], deque[WholeCall]](deque)
         """By route and digest."""
