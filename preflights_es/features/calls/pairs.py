@@ -25,6 +25,7 @@ from preflights_es.features.calls.domain.asking import (
     CallPair,
     agreement_of_sides,
     digest_answer,
+    is_by_assertions_alone,
     parse_assertions,
     value_of_answer,
 )
@@ -88,6 +89,7 @@ JUDGE_THERE: Final = (
     "until then they count as worse. Judge them where their log is, export them again, and give "
     "--resume."
 )
+FORM: Final = "both answers count as right."
 NOT_ASKED: Final = "No model was asked: --live does, and says first what it takes."
 GONE: Final = (
     "Where the recorded model is gone, name another by --from-model, or give --recorded to compare "
@@ -136,7 +138,7 @@ class CallPairs:
         self._left_out: Counter[str] = Counter()
         """Calls, by why they are not asked."""
         self._system: set[str] = set()
-        self._undecided = self._disputed = 0
+        self._undecided = self._disputed = self._by_assertions = 0
         self._unchanged: Counter[str] = Counter()
         """Calls of the unchanged side that were asked, and of these the unanswered."""
 
@@ -250,6 +252,8 @@ class CallPairs:
         self._unchanged["asked"] += sum(one.asked for one in before)
         self._unchanged["unanswered"] += sum(one.unanswered for one in before)
         self._undecided += agrees.is_undecided and bool(differing)
+        by_assertions = any(is_by_assertions_alone(pair, self._assertions) for pair in differing)
+        self._by_assertions += by_assertions and agrees == (True, True)
         return SessionPair(
             unchanged=self._pair_side(
                 [both.unchanged for both in session],
@@ -315,6 +319,9 @@ class CallPairs:
                 f"{count_in_words(self._undecided, 'session')} with answers that differ, and no "
                 f"right value, assertion or judgement to decide: {self._advice}"
             )
+        if self._by_assertions:
+            were = "pair that differs was" if self._by_assertions == 1 else "pairs that differ were"
+            found.append(f"{self._by_assertions:,} {were} decided by assertions alone: {FORM}")
         if asked and asked == unanswered:
             found.append(GONE)
         if self._asked.is_recorded:

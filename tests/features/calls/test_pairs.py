@@ -18,7 +18,14 @@ from preflights_es.features.calls.kept_answers import (
     folder_of_answers,
     read_last_run,
 )
-from preflights_es.features.calls.pairs import FROZEN, RECORDED, REDACTED, UNTOUCHED, CallPairs
+from preflights_es.features.calls.pairs import (
+    FORM,
+    FROZEN,
+    RECORDED,
+    REDACTED,
+    UNTOUCHED,
+    CallPairs,
+)
 from preflights_es.kernel.errors import Refused
 from preflights_es.settings.load import Options
 from preflights_es.use.bootstrap import opened_process
@@ -129,6 +136,23 @@ def test_assertions_of_the_repository_decide(
     api.script(said(by_model))
     (pair,) = judged(request_, NEW, [asked_call(2)])
     assert (pair.unchanged.agrees, pair.changed.agrees) == (True, False)
+
+
+@pytest.mark.parametrize("judged_by_a_person", [(), ("order",), ("order", "refund")])
+def test_what_only_a_check_of_form_decides_is_counted(
+    request_: Request, api: FakeAPI, tmp_path: Path, judged_by_a_person: tuple[str, ...]
+) -> None:
+    (tmp_path / "regress").mkdir()
+    rule = '[[assertions]]\none_of = ["refund", "order"]\n'
+    (tmp_path / "regress/assertions.toml").write_text(rule)
+    api.script(said(by_model))
+    right = tuple((digest_answer(ReadAnswer(text=one)), True) for one in judged_by_a_person)
+    pairs = taken(request_, NEW, [asked_call(1)], [asked_call(2, judged=right)])
+    pairs.plan()
+    _, pair = pairs.judged(lambda _: None)
+    assert (pair.unchanged.agrees, pair.changed.agrees) == (True, True)
+    told = f"1 pair that differs was decided by assertions alone: {FORM}"
+    assert (told in pairs.notes()) == (len(right) < 2)
 
 
 def test_without_leave_nothing_is_asked(request_: Request, api: FakeAPI) -> None:
