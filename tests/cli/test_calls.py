@@ -113,12 +113,24 @@ def test_settings_say_where_the_parts_of_a_line_stand(empty: Project) -> None:
     assert "--request /asked/words --response /told --session /chat --user /who" in made.err
     assert [one["calls"] for one in sessions(empty)] == [2]
     assert imported(empty, "--from", "jsonl")["present"] == 2
-    apart = imported(empty, "--session", "/who")
-    assert (apart["added"], apart["new_sessions"]) == (2, 1), "an option wins"
+    assert imported(empty, "--session", "/who")["elsewhere"] == 2, "an option wins"
     settings.write_text('[calls]\nrequest = "asked"\n')
     refused = empty.call("calls", "import", "calls.jsonl")
     assert refused.code == 2
     assert "calls.request: found 'asked', expected a JSON Pointer" in refused.err
+
+
+def test_calls_stay_in_their_sessions_whatever_pointers_come_later(empty: Project) -> None:
+    chats = [call(words, chat="x", ts=n) for n, words in enumerate(("a", "b", "a"), 1)]
+    write(empty, *chats)
+    assert imported(empty)["new_sessions"] == 3
+    again = empty.call("calls", "import", "calls.jsonl", "--session", "/chat")
+    assert "--request /request --response /response --session /chat --time /ts\n" in again.err
+    assert "3 calls are in the log in other sessions." in again.out
+    (first, *_) = (one["session_id"] for one in sessions(empty))
+    assert empty.call("calls", "erase", first, "--yes").code == 0
+    made = imported(empty, "--session", "/chat")
+    assert (made["added"], made["erased"], made["elsewhere"]) == (0, 1, 2)
 
 
 def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:

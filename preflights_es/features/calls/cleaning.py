@@ -59,7 +59,7 @@ class CallCleaner:
         self._log_id = log_id
         self._source = source
         self._kinds = (*SECRETS, *kinds)
-        self._alike: Counter[bytes] = Counter()
+        self._alike: Counter[str] = Counter()
         self._labels: dict[str, str] = {}
 
     def name(self, what: str, text: str) -> str:
@@ -114,9 +114,10 @@ class CallCleaner:
     def _name_by_content(self, call: SourceCall) -> str:
         """Equal calls without an id of their own are told apart by how many came before."""
         said = (call.session, call.at, call.users, call.route, call.path, call.request)
-        digest = sha256(canonical_json((*said, call.status, call.answer))).digest()
+        whole = (*said, call.status, call.answer)
+        digest = call.entry or sha256(canonical_json(whole)).hexdigest()
         self._alike[digest] += 1
-        return f"{digest.hex()} {self._alike[digest]}"
+        return f"{digest} {self._alike[digest]}"
 
     def clean_address(self, call: SourceCall) -> tuple[str, str]:
         """Method and path, as they are recorded."""

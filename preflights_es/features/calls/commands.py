@@ -118,6 +118,10 @@ def _say_imported(voice: Voice, made: ImportedCalls) -> None:
     if made.erased:
         were = "was" if made.erased == 1 else "were"
         voice.say(f"{count_in_words(made.erased, 'call')} of erased sessions {were} left out.")
+    if made.elsewhere:
+        are = "is" if made.elsewhere == 1 else "are"
+        voice.say(f"{count_in_words(made.elsewhere, 'call')} {are} in the log in other sessions.")
+        voice.hint("They stay there: with other pointers, import the file into a new log (`--db`).")
     if made.redacted:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in made.redacted.items())
         voice.say(f"Taken out before recording: {kinds}.")

@@ -69,6 +69,8 @@ class TakenCounts(msgspec.Struct):
     added: int = 0
     present: int = 0
     """They were in the log."""
+    elsewhere: int = 0
+    """They are in the log in a session of another name."""
     unread: int = 0
     """Lines that hold no call that can be read, or another one than the log has with its id."""
     unread_lines: list[UnreadLine] = []
@@ -287,6 +289,9 @@ class Intake:
         if (before := known.get(input_id)) is None:
             self.counts.erased += 1
             return
+        if source.session and not (source.id or self._is_of(session_id, source.session)):
+            self.counts.elsewhere += 1
+            return
         if not source.id or self._is_known(source, before):
             self.counts.present += 1
             return
@@ -294,6 +299,15 @@ class Intake:
         self.counts.add_unread(
             UnreadLine(source.line, f"the log has another call with its id {named!r}")
         )
+
+    def _is_of(self, session_id: str, name: str) -> bool:
+        """Whether a session is of the conversation that its source calls so."""
+        for part in count(1):
+            input_id = self._cleaner.name("conversation", f"{name}\0{part}")
+            found = self._runner.store.session_of_input(input_id)
+            if found in (None, session_id):
+                return found is not None
+        return False
 
     def _read_known(self, session_id: str) -> dict[str, _KnownCall]:
         """The calls of a session, by their id; none where it was erased."""

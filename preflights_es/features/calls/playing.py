@@ -25,7 +25,7 @@ from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.recording import SDKS, Route, build_environment
 from preflights_es.features.calls.serving import serve_program
 from preflights_es.features.calls.source_calls import SourceCall
-from preflights_es.features.calls.use import load_call_events
+from preflights_es.features.calls.use import load_call_events, read_opening
 from preflights_es.features.calls.writer import read_request_body
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.json import ABSENT, canonical_json, differences
@@ -109,11 +109,8 @@ def _find_newest_run(request: Request) -> str:
 
 def _find_run(request: Request, session_id: str) -> str:
     """The run that a session is of; empty where it is of no run, or erased."""
-    first = request.process.store.read(session_id)[0]
-    opened = request.process.runner.codec(WORKFLOW).decode(first) if first.data else None
-    if isinstance(opened, CallsOpened) and opened.source == "record":
-        return opened.conversation
-    return ""
+    opened = read_opening(request, session_id)
+    return opened.conversation if opened is not None and opened.source == "record" else ""
 
 
 def _find_parts(request: Request, run: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 from typing import Any, Final, Literal
 
 import msgspec
@@ -19,7 +20,7 @@ from preflights_es.features.calls.domain.dialects import (
 )
 from preflights_es.features.calls.domain.events import LeftOut
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.json import ABSENT
+from preflights_es.kernel.json import ABSENT, canonical_json
 from preflights_es.kernel.text import one_line
 
 SourceForm = Literal["jsonl", "openai-batch", "litellm", "langfuse", "otel", "llm"]
@@ -32,6 +33,8 @@ class SourceCall(msgspec.Struct, frozen=True, kw_only=True):
     """From 1; of a file that is one JSON value, or of a database, the number of the entry."""
     id: str = ""
     """The source's own; empty where it has none."""
+    entry: str = ""
+    """SHA-256 of the line, which names a call without an id wherever its parts are looked for."""
     session: str = ""
     """What the source calls a conversation, trace or session."""
     at: int | None = None
@@ -161,7 +164,7 @@ def read_values_at(record: dict[str, Any], places: Places) -> dict[str, Any]:
 
 
 def build_source_call(
-    line: int, values: Mapping[str, Any], places: Places
+    line: int, values: Mapping[str, Any], places: Places, entry: object = None
 ) -> SourceCall | UnreadLine:
     call_type, body = json_string(values.get("call_type")), _request_of(values.get("request"))
     response, error = values.get("response"), json_string(values.get("error"))
@@ -186,6 +189,7 @@ def build_source_call(
     return SourceCall(
         line=line,
         id=read_word(values.get("id")),
+        entry=sha256(canonical_json(entry)).hexdigest() if entry else "",
         session=read_word(values.get("session")),
         at=microseconds_of(values.get("time")),
         users=tuple(

@@ -38,6 +38,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT, NESTED_MAX, decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
 
+GUESSED_FROM: Final = 8 * 1024 * 1024  # bytes of lines that are looked at for a conversation's id
 LINE_MAX: Final = 64 * 1024 * 1024  # bytes; what of a call is too large to keep is left out
 DOCUMENT_MAX: Final = 64 * 1024 * 1024  # bytes of a file that is one JSON value
 WAITING_MAX: Final = 100_000  # lines of a batch that wait for their other half; OpenAI takes 50,000
@@ -119,6 +120,18 @@ class SourceFile:
             return None
         return json_items(value) or [value]
 
+    def first_objects(self) -> list[dict[str, Any]]:
+        """The first object, and those behind it as far as they are looked at."""
+        values = self._document
+        if values is None:
+            ahead, size = [self._line], 0
+            while size < GUESSED_FROM and (line := self._read(LINE_MAX + 1)):
+                ahead.append(line)
+                size += len(line)
+            self._held = io.BytesIO(b"".join(ahead[1:]) + self._held.read())
+            values = [_decoded_line(line)[0] for line in ahead]
+        return [value for value in values if isinstance(value, dict)]
+
     def entries(self) -> Iterator[tuple[int, Any, str]]:
         """Triples of line, value and, where there is no value, why."""
         for number, value in enumerate(self._document or [], 1):
@@ -180,7 +193,7 @@ def read_source_calls(
                 yield (
                     UnreadLine(found[0], why)
                     if why
-                    else build_source_call(found[0], values, places)
+                    else build_source_call(found[0], values, places, record)
                 )
 
 
@@ -276,7 +289,8 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
         return SourceGuess("litellm", "calls that LiteLLM logged")
     if any({"traceId", "trace_id"} & one.keys() and "type" in one for one in observed):
         return SourceGuess("langfuse", "observations that Langfuse exported")
-    pointers = {**_guessed_pointers(first), **(known or {})}
+    found = {**_guessed_pointers(source), **(known or {})}
+    pointers = {name: found[name] for name in _GUESSES if name in found}
     if {"request", "response"} <= pointers.keys():
         told = " ".join(f"--{name} {pointer}" for name, pointer in pointers.items())
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
@@ -289,16 +303,32 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
 _GUESSES: Final = {
     "request": ("request", "request_body", "input", "prompt", "messages", "question"),
     "response": ("response", "response_body", "output", "completion", "answer"),
-    "session": ("session_id", "session", "conversation_id", "thread_id", "trace_id"),
+    "session": (
+        "conversation_id",
+        "conversation",
+        "thread_id",
+        "session_id",
+        "session",
+        "trace_id",
+    ),
     "time": ("timestamp", "time", "ts", "created_at", "start_time"),
     "user": ("user_id", "user"),
 }
 
 
-def _guessed_pointers(first: dict[str, Any]) -> dict[str, str]:
+def _guessed_pointers(source: SourceFile) -> dict[str, str]:
     """By name the first of each list that the object has, or the `body` below it."""
-    found = {}
+    first, found = source.first, {}
     for name, guesses in _GUESSES.items():
-        for guess in reversed([guess for guess in guesses if first.get(guess)]):
+        likely = _names_in_all(source, guesses) if name == "session" else guesses
+        for guess in reversed([guess for guess in likely if first.get(guess)]):
             found[name] = f"/{guess}/body" if "body" in json_mapping(first[guess]) else f"/{guess}"
     return found
+
+
+def _names_in_all(source: SourceFile, names: Sequence[str]) -> list[str]:
+    """Those under which all objects that are looked at hold an id; first those that repeat."""
+    objects = source.first_objects()
+    ids = {name: [read_word(one.get(name)) for one in objects] for name in names}
+    named = [name for name, found in ids.items() if all(found)]
+    return sorted(named, key=lambda name: len({*ids[name]}) == len(objects))

@@ -19,7 +19,12 @@ from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake
 from preflights_es.features.calls.source_calls import SourceForm, UnreadLine
-from preflights_es.features.calls.sources import SourceFile, read_source_calls, recognize_source
+from preflights_es.features.calls.sources import (
+    SourceFile,
+    SourceGuess,
+    read_source_calls,
+    recognize_source,
+)
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import iso_or_none, short_session
@@ -50,6 +55,8 @@ class ImportedCalls(Result, frozen=True, tag_field="format", tag="calls-import/1
     """Calls that were in the log."""
     erased: int
     """Calls whose session was erased: they stay out."""
+    elsewhere: int
+    """Calls that the log has in other sessions than they were to be added to: they stay there."""
     sessions: int
     """That calls were added to."""
     new_sessions: int
@@ -80,7 +87,7 @@ def import_calls(
         files: several of one form; `-` is standard input.
         form: None to go by the first line.
         pointers: of the form `jsonl`: where request, response, session, time and user stand; the
-            others are those of the settings.
+            others are those of the settings, or are guessed.
         tell: takes what the files look like, where that was guessed.
 
     Raises:
@@ -89,17 +96,20 @@ def import_calls(
     with ExitStack() as opened:
         sources = [opened.enter_context(SourceFile(file)) for file in files]
         form = "jsonl" if form is None and pointers else form
-        places = request.process.settings.of(WORKFLOW).places
-        pointers = {**places, **pointers} if form == "jsonl" else pointers
-        if form is None or (form == "jsonl" and not pointers):
-            guess = recognize_source(sources[0], places)
+        if form in (None, "jsonl"):
+            known = {**request.process.settings.of(WORKFLOW).places, **pointers}
+            guess = recognize_source(sources[0], known)
+            is_said = {"request", "response"} <= known.keys()
+            if form == "jsonl" and guess.form != form and is_said:
+                guess = SourceGuess(form, "", known)
             if guess.form is None:
                 raise Refused(f"{files[0]}: {guess.sentence}", code="unknown_form")
-            if form is not None and guess.form != form:
+            if form not in (None, guess.form):
                 found = f"{files[0]} looks like {guess.sentence}"
                 raise Refused(f"{found}: say where --request and --response stand")
+            if guess.sentence and guess.pointers != pointers:
+                tell(f"{files[0]}: {guess.sentence}")
             form, pointers = guess.form, guess.pointers
-            tell(f"{files[0]}: {guess.sentence}")
         is_first = keep_calls_private(request)
         intake = Intake(request, ", ".join(files), form)
         with drawn(sum(source.size for source in sources)) as update:
@@ -112,6 +122,7 @@ def import_calls(
         added=counts.added,
         present=counts.present,
         erased=counts.erased,
+        elsewhere=counts.elsewhere,
         sessions=len(counts.sessions),
         new_sessions=counts.new_sessions,
         unread=counts.unread,
@@ -219,6 +230,13 @@ def load_call_events(request: Request, session: str) -> tuple[Handle, list[Event
     codec = process.runner.codec(handle.workflow)
     stored = process.store.read(handle.session_id)[: handle.version]
     return handle, [codec.decode(one) for one in stored if one.data is not None]
+
+
+def read_opening(request: Request, session_id: str) -> CallsOpened | None:
+    """Where the calls of a session are from; None where it was erased, or holds no calls."""
+    first = request.process.store.read(session_id)[0]
+    opened = request.process.runner.codec(WORKFLOW).decode(first) if first.data else None
+    return opened if isinstance(opened, CallsOpened) else None
 
 
 # 3. One session ------------------------------------------------------------------------------

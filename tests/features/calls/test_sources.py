@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from preflights_es.features.calls.domain.dialects import ReadAnswer, read_answer, recognize_dialect
 from preflights_es.features.calls.source_calls import (
@@ -84,7 +85,7 @@ def test_pointers_say_where_things_stand(tmp_path: Path) -> None:
         "user": "/meta/who",
     }
     (call,), unread = found_in(written(tmp_path / "a.jsonl", line), pointers=pointers)
-    assert call == SourceCall(
+    assert replace(call, entry="") == SourceCall(
         line=1,
         session="7",
         at=1760000001 * MICROSECONDS,
@@ -389,6 +390,31 @@ def test_it_is_said_what_another_source_looks_like(line: Any, sentence: str) -> 
             assert (guess.form == "jsonl") is ("read with" in sentence)
             if guess.form:
                 assert len(list(read_source_calls([source], guess.form, guess.pointers))) == 1
+
+
+@each(
+    ("named", "session"),
+    [
+        ({"conversation": ["x", "y", "x"]}, "/conversation"),
+        ({"conversation_id": ["x", "y", "z"]}, "/conversation_id"),
+        ({"session_id": ["x", "y", "z"], "trace_id": [1, 2, 1]}, "/trace_id"),
+        ({"conversation": [["x"], ["y"], ["x"]]}, None),
+        ({"thread_id": ["x", "x"]}, None),
+    ],
+)
+def test_a_name_that_all_lines_hold_is_the_conversations(
+    named: dict[str, list[Any]], session: str | None
+) -> None:
+    lines = [{"input": "q", "output": f"a{n}"} for n in range(3)]
+    for name, values in named.items():
+        for line, value in zip(lines, values, strict=False):
+            line[name] = value
+    with tempfile.TemporaryDirectory() as folder:
+        for content in (lines, [lines]):
+            with SourceFile(str(written(Path(folder, "a.jsonl"), *content))) as source:
+                guess = recognize_source(source, {"user": "/who"})
+                assert guess.pointers.get("session") == session
+                assert len(list(read_source_calls([source], "jsonl", guess.pointers))) == 3
 
 
 def test_a_database_is_recognized(tmp_path: Path) -> None:
