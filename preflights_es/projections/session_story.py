@@ -53,7 +53,7 @@ from preflights_es.projections.usage import (
     list_session_calls,
     sum_costs,
 )
-from preflights_es.words.event_names import NAMED_BY, NO_MODELS, event_in_words
+from preflights_es.words.event_names import NAMED_BY, NO_MODELS, event_in_words, pointer_in_words
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import Cost, SpokenCall
 
@@ -431,7 +431,13 @@ def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> st
     for one in decisions:
         if isinstance(one, ResponseRejected):
             kind: Any = one.kind
-            return Rejected(kind, one.violations, details=one.details).message
+            said = (
+                msgspec.structs.replace(
+                    each, pointer=each.pointer and pointer_in_words(each.pointer)
+                )
+                for each in one.violations
+            )
+            return Rejected(kind, tuple(said), details=one.details).message
         if isinstance(one, ResponseIgnored):
             return "it came too late: the session had gone on"
     return outcome.message if isinstance(outcome, CompletionFailed) else ""

@@ -28,8 +28,8 @@ from preflights_es.projections.session_story import (
     call_costs,
     list_told_calls,
     list_value_lines,
-    read_answer_value,
     split_answer,
+    text_in_words,
     value_in_words,
     without_empty,
 )
@@ -49,6 +49,7 @@ PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
 CARDS: Final = 10  # on a page: of 100 events, it stays below 64 KB
 MESSAGES: Final = 50  # of a call, the last ones
+TOOLS: Final = 20  # that an answer calls
 TEXTS: Final = 150_000  # characters of what was sent and answered, and of what people saw
 LINES: Final = 200  # of a difference that is marked line by line
 LINES_AROUND: Final = 3  # lines that are the same, before and behind one that differs
@@ -253,9 +254,11 @@ def _common(a: str, b: str) -> int:
 
 
 def _as_read(one: Any) -> str:
-    """A text as it is, but for one of JSON: an answer of a model is read as a value."""
-    value = read_answer_value(one) if isinstance(one, str) else one
-    return one if value is None and isinstance(one, str) else "\n".join(list_value_lines(value))
+    """A text as it is, but for the JSON that it is or ends with, which is read as a value."""
+    words, value = split_answer(one) if isinstance(one, str) else ("", one)
+    if value is None and isinstance(one, str):
+        return one
+    return "\n".join((*((words,) if words else ()), *list_value_lines(value)))
 
 
 def indent_json(value: Any) -> str:
@@ -374,10 +377,11 @@ def _call_card(call: ToldCall, prices: Sequence[Price], most: int) -> CallCard:
     for one in call.messages[-MESSAGES:]:
         differs = one.before not in ("", one.text)
         side = sides(one.before, one.text, most=most)[1] if differs else None
-        sent.append((replace(one, text=shortened(one.text, most)), side))
+        sent.append((replace(one, text=shortened(_as_read(one.text), most)), side))
     words, said = split_answer(call.answer)
+    tools = tuple((name, text_in_words(given, LOOK)) for name, given in call.tools[:TOOLS])
     return CallCard(
-        call=replace(call, answer=shortened(call.answer, most)),
+        call=replace(call, answer=shortened(call.answer, most), tools=tools),
         costs=call_costs((call.numbers,), prices),
         sent=tuple(sent),
         size=len(call.answer),
