@@ -17,7 +17,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cache, cached_property, partial
-from itertools import islice
+from itertools import accumulate, takewhile
 from typing import Any, Final, NamedTuple
 from urllib.parse import urlsplit
 from urllib.request import getproxies, proxy_bypass
@@ -51,7 +51,7 @@ FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is gi
 RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
-TOGETHER_MAX: Final = 64  # calls that are handed over at once
+TOGETHER_BYTES: Final = 4_000_000  # of calls that are handed over at once, but for the last
 WRITER: Final = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
@@ -178,7 +178,7 @@ class Handover:
     async def _keep_writing(self) -> None:
         failures = 0
         while self._held or self._missed or not self._closing.is_set():
-            has_recorded = await self._write_until_end(1 if failures else TOGETHER_MAX)
+            has_recorded = await self._write_until_end(0 if failures else TOGETHER_BYTES)
             failures = 1 if has_recorded else failures + 1
             if failures == RESTARTS_MAX:
                 return
@@ -188,7 +188,11 @@ class Handover:
             await self._wait_until_closing(failures / 10)
 
     async def _write_until_end(self, together: int) -> bool:
-        """Whether the writer recorded something before it ended."""
+        """Whether the writer recorded something before it ended.
+
+        Args:
+            together: bytes in which calls begin that are handed over at once; 0 for one call.
+        """
         # Ctrl-C is the program's. In a session of its own, Linux would not heed its priority.
         writer = await asyncio.create_subprocess_exec(
             *WRITER, stdin=PIPE, stdout=PIPE, process_group=0
@@ -201,7 +205,9 @@ class Handover:
         try:
             writer.stdin.write(write_frame(self._begun))
             while self._held or not self._closing.is_set():
-                handful = [*islice(self._held, together)]
+                begins = accumulate(map(len, self._held), initial=0)
+                near = takewhile(lambda begin: begin <= together, begins)
+                handful = [held for held, _ in zip(self._held, near, strict=False)]
                 is_all = len(handful) == len(self._held)
                 if handful:
                     await self._deliver(writer, handful, None)
