@@ -18,12 +18,12 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.redaction.classifier import is_noise
 from preflights_es.redaction.masking import (
     DEPTH_MAX,
-    ESCAPE,
     LABEL_MAX,
     MARKER,
     ROUNDS_MAX,
     Redacted,
     find_json_strings,
+    holds_escapes,
     mentions,
     plain_form,
     redact_hidden,
@@ -335,9 +335,7 @@ def _redact_text(text: str, label: str, kinds: tuple[SecretKind, ...]) -> Redact
     if label:
         found = _redact_behind(label, found, kinds)
     text = found.text
-    if next(find_json_strings(text), None) or (
-        any(sign in text for sign in "\\&") and compile_pattern(ESCAPE, re.IGNORECASE).search(text)
-    ):
+    if next(find_json_strings(text), None) or holds_escapes(text):
         read = response_redacted(text, kinds, is_read=True)
         marks = compile_pattern(MARKER)
         more = Counter(marks.findall(read)) - Counter(marks.findall(text))

@@ -262,7 +262,8 @@ def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[
 
 
 def _redact_plain_text(text: str, reading: _Reading) -> str:
-    if _is_known(text, reading) or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
+    is_known = _is_known(text, reading) or (reading.is_read and not holds_escapes(text))
+    if is_known or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
     return _redacted(text, reading.kinds).text
 
@@ -297,6 +298,12 @@ ESCAPE: Final = (
     r"|u\{(?P<braced>[0-9a-f]{1,6})\}|x(?P<two>[0-9a-f]{2}))"
     r"|&#(?:x(?P<hex>[0-9a-f]{1,6})|(?P<decimal>[0-9]{1,7}));|&(?P<at>commat);"
 )
+
+
+def holds_escapes(text: str) -> bool:
+    """Whether a character is spelled by its number."""
+    is_likely = "\\" in text or "&" in text
+    return is_likely and compile_pattern(ESCAPE, re.IGNORECASE).search(text) is not None
 
 
 def _character(escape: re.Match[str]) -> str:
