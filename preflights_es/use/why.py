@@ -160,11 +160,19 @@ def find_session_with(request: Request, typed: str, has: Callable[[Read], bool])
     """
     if typed != LAST:
         return request.reading.session(typed)
-    for session_id in islice(request.reading.finder.list_newest(ANY), RECENT):
+    for session_id in _list_newest_with_decisions(request):
         with suppress(PreflightsError):  # one that cannot be read hides no other
             if has(request.process.history(session_id)):
                 return request.reading.session(session_id)
     return request.reading.session(LAST)
+
+
+def _list_newest_with_decisions(request: Request) -> Iterator[str]:
+    """The newest sessions, then those that the projection knows to have decided: many may not."""
+    yield from islice(request.reading.finder.list_newest(ANY), RECENT)
+    process = request.process
+    rows = process.projector.rows("decisions", process.project)
+    yield from sorted({row["session_id"] for row in rows}, reverse=True)
 
 
 def _has_decision(read: Read) -> bool:

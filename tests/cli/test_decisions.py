@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from preflights_es.runtime.finder import RECENT
 from tests.cli import tampering
 from tests.cli.program import Project, Result
 from tests.cli.tampering import tampered
@@ -124,6 +125,14 @@ def test_a_field_is_found_among_the_decisions_in_force(house: Project, what: str
     later = house.decided("Add SSO", "--supersedes", former["uid"], "--alternative", "SAML: slow")
     (value,) = house.call("why", what, "--json").json["values"]
     assert value["uid"] == later["uid"]
+
+
+def test_last_is_the_newest_that_decided_behind_many_that_did_not(house: Project) -> None:
+    decided = house.decided()
+    for _ in range(RECENT + 1):
+        house.call("note", "Call Bob", "--quiet")
+    value, *_ = house.call("why", "last", "--json").json["values"]
+    assert value["session_id"] == decided["session_id"]
 
 
 def test_a_field_that_several_decisions_have_is_told_of_each_the_newest_first(
