@@ -35,8 +35,9 @@ ADVICE: Final[dict[str, str]] = {
     "no_catalogue": ": name its folder by --catalog",
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
-    "contradicts": ". `--supersedes {path}` replaces it, `--keep {path}=REASON` keeps both; else "
-    "`preflights prompt` lists the two as in conflict",
+    "contradicts": ". `preflights start INTENTION --accept --supersedes {name} --supersedes {path}`"
+    " replaces the older one; `preflights start INTENTION --accept --supersedes {name} --keep "
+    "{path}=REASON` keeps both",
     "document_missing": ": `preflights init --plans` writes starters of the documents",
     "no_item_id": ": `preflights note list` lists them",
     "no_log": ": look at --db, PREFLIGHTS_DATABASE_URL and the settings file, or create it with "

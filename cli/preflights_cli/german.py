@@ -265,8 +265,9 @@ NOTICES: Final = {
         "`[records] sessions = false` schaltet das ab."
     ),
     "contradicts": (
-        "widerspricht: {path} {title}. `--supersedes {path}` ersetzt es, `--keep {path}=GRUND` "
-        "behält beides; sonst nennt `preflights prompt` beide als Konflikt"
+        "Jetzt gelten beide: {name}, und {path} {title}. `preflights start ABSICHT --accept "
+        "--supersedes {name} --supersedes {path}` ersetzt das ältere; `preflights start ABSICHT "
+        "--accept --supersedes {name} --keep {path}=GRUND` behält beide"
     ),
 }
 """By their codes, what is said at a terminal while a German session goes on."""

@@ -70,7 +70,7 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
     rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
     foreign, unclear = _foreign_records_in_force(request, rows)
-    others, clashes = _parted([*accepted, *foreign])
+    others, clashes = _parted(request, [*accepted, *foreign])
     in_force, near, count = _select_brief_decisions(request, others, rows, task)
     in_conflict = [_conflict(place) for place in clashes]
     proposed = [_quote_decision_row(row) for row in rows if row.standing in PENDING]
@@ -120,7 +120,8 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
     """
     rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
-    others, clashes = _parted([*accepted, *_foreign_records_in_force(request, rows)[0]])
+    foreign, _ = _foreign_records_in_force(request, rows)
+    others, clashes = _parted(request, [*accepted, *foreign])
     others = [r for r in others if r.session_id != session_id]
     found, near, count = _select_brief_decisions(request, others, rows, task)
     if not (found or clashes):
@@ -135,10 +136,10 @@ def _list_newest_decisions(request: Request) -> list[DecisionRow]:
 
 
 def _parted(
-    in_force: Sequence[DecisionRow | ForeignRow],
+    request: Request, in_force: Sequence[DecisionRow | ForeignRow]
 ) -> tuple[list[DecisionRow | ForeignRow], list[list[_Valued]]]:
     """What is in force without what collides, and that."""
-    clashes = [*colliding(in_force)]
+    clashes = _colliding(request, in_force)
     apart = {one.row.uid for place in clashes for one in place}
     return [row for row in in_force if row.uid not in apart], clashes
 
@@ -255,19 +256,35 @@ class _Valued(msgspec.Struct, frozen=True):
         )
 
 
-def conflicts(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[DecisionConflict]:
+def conflicts(
+    request: Request, rows: Sequence[DecisionRow | ForeignRow]
+) -> Iterator[DecisionConflict]:
     """What has two values in force at one place, which no person kept on purpose."""
-    yield from map(_conflict, colliding(rows))
+    return map(_conflict, _colliding(request, rows))
 
 
 def _conflict(place: Sequence[_Valued]) -> DecisionConflict:
-    first = next((one for one in place if one.field), place[0])
+    first = place[0]
     named = tuple((one.value, one.name) for one in place)
     return DecisionConflict(first.category, first.scope, first.field, named)
 
 
-def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued]]:
+def _colliding(request: Request, rows: Sequence[DecisionRow | ForeignRow]) -> list[list[_Valued]]:
     """The same, with one decision or record for each value."""
+    own = [row for row in rows if isinstance(row, DecisionRow)]
+    records = [row for row in rows if isinstance(row, ForeignRow)]
+    found = [*_colliding_decisions(own)]
+    of_uid = {one.row.uid: place for place in found for one in place}
+    for row, record, value in FEATURES.port("contradictions")(request.process, own, records):
+        if row.uid not in of_uid:
+            field, said = row.fields[0]
+            first = _Valued(row, _topic(row) or row.title, field, row.scope, value=said)
+            found.append(of_uid.setdefault(row.uid, [first]))
+        of_uid[row.uid].append(_Valued(record, "", "", record.scope, value=value))
+    return found
+
+
+def _colliding_decisions(rows: Iterable[DecisionRow]) -> Iterator[list[_Valued]]:
     alike: dict[tuple[str, str, frozenset[str]], list[_Valued]] = {}
     for row in rows:
         begin = cut_word_beginnings(row.scope) if row.scope else frozenset[str]()
@@ -279,23 +296,24 @@ def colliding(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[list[_Valued
             for one in place:
                 values.setdefault(canonical(one.value), one)
             differing = [*values.values()]
-            if any(not _are_kept(one.row, other.row) for one, other in combinations(differing, 2)):
+            pairs = combinations((one.row for one in differing), 2)
+            if not all(_is_beside(one, other.uid) for one, other in pairs):
                 yield differing
 
 
-def _valued(row: DecisionRow | ForeignRow) -> Iterator[tuple[tuple[str, str], _Valued]]:
-    """The values of a decision or a record, behind what two of one topic have in common."""
-    fields = row.fields
-    # A label of a person's own is no topic: it names no place.
-    is_own = bool(fields) and fields[0][0] == OPEN_FIELD
-    has_topic = row.category not in ("", OTHER) and not is_own
-    for at, (field, value) in enumerate(fields):
-        if has_topic:  # a record of another tool says what is first
-            said = "" if isinstance(row, ForeignRow) else field
-            key = row.category, f"{field if at else 1}"
-            yield key, _Valued(row, row.category, said, row.scope, value=value)
+def _valued(row: DecisionRow) -> Iterator[tuple[tuple[str, str], _Valued]]:
+    """The values of a decision, behind what two of one topic have in common."""
+    for at, (field, value) in enumerate(row.fields):
+        if topic := _topic(row):
+            yield (topic, field), _Valued(row, topic, field, row.scope, value=value)
         elif not at and (about := _subject_beside_value(row.title, value, row.scope)):
             yield ("", ""), _Valued(row, about, field="", scope=row.scope, value=value)
+
+
+def _topic(row: DecisionRow) -> str:
+    """Empty without one; a label of a person's own names no place either."""
+    is_own = bool(row.fields) and row.fields[0][0] == OPEN_FIELD
+    return "" if is_own or row.category == OTHER else row.category
 
 
 def _subject_beside_value(title: str, value: str, scope: str) -> str:
@@ -324,15 +342,5 @@ def _group_values_by_scope(
     return places.values()
 
 
-def _are_kept(one: DecisionRow | ForeignRow, other: DecisionRow | ForeignRow) -> bool:
-    """Whether a person kept both, for a reason."""
-    if isinstance(one, ForeignRow) or isinstance(other, ForeignRow):
-        # No session says it of two records: what another tool wrote is left to its writers.
-        own = [row for row in (one, other) if isinstance(row, DecisionRow)]
-        records = [row for row in (one, other) if isinstance(row, ForeignRow)]
-        return not own or _is_beside(own[0], records[0].path)
-    return _is_beside(one, other.uid)
-
-
-def _is_beside(one: DecisionRow, key: str) -> bool:
-    return any(key in (beside.related.uid, beside.related.path) for beside in one.kept)
+def _is_beside(one: DecisionRow | ForeignRow, uid: str) -> bool:
+    return isinstance(one, DecisionRow) and uid in (beside.related.uid for beside in one.kept)

@@ -230,6 +230,8 @@ class DecisionRow(Result, frozen=True):
     because: AttributedReason | None
     consequences: tuple[AttributedReason, ...]
     alternatives: tuple[NotChosen, ...]
+    replaced: tuple[str, ...]
+    """What the intention replaces or rules out."""
     paths: tuple[str, ...]
     """Patterns of the files that it holds for; it holds everywhere where there are none."""
     hold: Hold
@@ -269,6 +271,7 @@ class DecisionRow(Result, frozen=True):
             **told,
             session_id=one.session_id,
             scope=decided.scope or "",
+            replaced=decided.replaced or (),
             provenance=tuple(map(ShownOrigin.of, decided.origins)),
             proposed_at=iso(decided.proposed_at),
             acknowledged_at=iso_or_none(decided.acknowledged_at),

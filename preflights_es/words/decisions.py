@@ -507,6 +507,8 @@ class DecidedPatch(Value, frozen=True, kw_only=True):
     """What it is for; not written where that is the whole project."""
     reach: Reach | UnsetType = UNSET
     """The files that it holds for, and how strongly; not written where it tells everywhere."""
+    replaced: tuple[str, ...] | UnsetType = UNSET
+    """What the intention replaces or rules out; not written where that is nothing."""
     asked_by: Actor | UnsetType = UNSET
     """The actor who began the session; it is added where projections read the session."""
     former: tuple[FormerStanding, ...] = ()

@@ -239,26 +239,50 @@ def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> No
 
     done = kafka.call("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--json")
     assert done.code == 0
-    (told,) = [line for line in done.err.splitlines() if "contradicts" in line]
-    assert told.startswith(
-        f"contradicts: {path} Use PostgreSQL for the orders. `--supersedes {path}"
-    )
+    (told,) = [line for line in done.err.splitlines() if path in line]
+    assert told.startswith(f"both hold now: ADR-0008, and {path} Use PostgreSQL for the orders. ")
     assert done.json["status"] == "accepted"
+    anew = ("start", "Use MySQL for the orders", "--accept", "--by", "Ada", "--supersedes")
+    kept = kafka.call(*anew, "ADR-0008", "--keep", f"{path}=Old reports need it", "--json")
+    assert (kept.json["status"], path in kept.err) == ("accepted", False)
 
 
-def test_a_record_that_contradicts_an_answer_is_said_before_the_proposal_and_once(
+def test_a_record_that_contradicts_an_answer_is_said_before_and_after_the_acceptance(
     kafka: Project,
 ) -> None:
-    (kafka.folder / "docs/decisions/0007-move-the-orders.md").write_text(RECORD)
+    path = "docs/decisions/0007-move-the-orders.md"
+    (kafka.folder / path).write_text(RECORD)
     with terminal(kafka, "start", "Which database for the orders?") as t:
         assert "contradicts" not in t.expect(ANSWER)
         t.type("MySQL")
-        assert "  1. contradicts: docs/decisions/0007-move-the-orders.md" in t.expect(BECAUSE)
+        assert f"  1. contradicts: {path}" in t.expect(BECAUSE)
         t.type("")
         t.proposal()
         t.press("a")
-        assert "contradicts" not in t.rest()
+        said = " ".join(t.rest().split())
+        assert f"both hold now: ADR-0008, and {path} Use PostgreSQL for the orders. " in said
+        assert f"--accept --supersedes ADR-0008 --supersedes {path}` replaces the older" in said
+        assert f"--accept --supersedes ADR-0008 --keep {path}=REASON` keeps both" in said
         assert t.code() == 0
+
+
+def test_what_start_calls_a_contradiction_is_one_in_the_brief_and_in_a_check(
+    kafka: Project,
+) -> None:
+    path = "docs/decisions/0008-packages.md"
+    title = "# 8. Use pnpm for JavaScript packages"
+    (kafka.folder / path).write_text(RECORD.replace(RECORD.splitlines()[0], title))
+    begun = kafka.call("start", "Use npm instead of pnpm", "--no-input")
+    assert f"1. contradicts: {path}" in begun.out
+    done = kafka.call("accept", "last", "--by", "Ada")
+    assert f"both hold now: ADR-0009, and {path} " in done.err
+    (clash,) = kafka.call("prompt", "--json").json["conflicts"]
+    assert clash["values"] == [["npm", "ADR-9"], ["pnpm", path]]
+    checked = kafka.call("check")
+    assert (checked.code, f"npm (ADR-9) and pnpm ({path})" in checked.out) == (1, True)
+    again = ("start", "Use npm instead of pnpm", "--accept", "--by", "Ada")
+    kafka.call(*again, "--supersedes", "ADR-9", "--supersedes", path)
+    assert (kafka.call("check").code, kafka.call("prompt", "--json").json["conflicts"]) == (0, [])
 
 
 def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Project) -> None:

@@ -30,6 +30,7 @@ FEATURE = Feature(
         "said": "known_decisions:read_title_statement",
         "observe": "observed_questions:record_observed_question",
         "asked_again": "use:asked_again",
+        "contradictions": "contradictions:find_contradicting_records",
         "keep": "use:keep_known_decision",
         "dismiss_topic": "use:dismiss_topic",
         "file_task": "use:file_task",

@@ -175,7 +175,7 @@ class _Conversation(NamedTuple):
     def _accepted(self, choices: Choices, seen: View) -> View:
         """The session after an acceptance, or as it was where a choice is missing."""
         new = NewAcceptance(seen.session_id, by=self.by, expect=seen.version, choices=choices)
-        return accept_clarification(self.app, new, is_told=True)
+        return accept_clarification(self.app, new)
 
     def _say_proposal(self, session: View) -> None:
         found, say, voice = as_clarification(session), spoken(session), self.voice

@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
+from preflights_es.features.clarification.contradictions import value_at
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, TopicValue
-from preflights_es.features.recall.decision_comparison import value_named_at
 from preflights_es.features.recall.decision_search import (
     DecisionOrRecord,
     MemorySearch,
@@ -88,7 +88,11 @@ def find_known_decisions(
     scope = one_line(scope or about.scope).strip()
     # What no topic covers is about what it is for.
     place = ComparedDecision(
-        category=about.category, fields=(), scope=stems(scope), subject=stems(scope)
+        category=about.category,
+        fields=(),
+        scope=stems(scope),
+        subject=stems(scope),
+        replaced=frozenset(canonical(one.value) for one in found.replaced),
     )
     subject = Subject(intention, found, scope, chosen.inlined)
     of_topic, sharing = dict[str, DecisionOrRecord](), dict[str, DecisionOrRecord]()
@@ -100,8 +104,8 @@ def find_known_decisions(
     named = {
         name: value
         for name, one in every.items()
-        if isinstance(one.of, ForeignRow) and not one.of.value and about.category
-        if (value := value_named_at(one.of, about.category, place.scope, chosen.inlined))
+        if isinstance(one.of, ForeignRow)
+        if (value := value_at(place, one.of, chosen.inlined))
     }
     replaced = {
         one.name: one

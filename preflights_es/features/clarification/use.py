@@ -21,6 +21,7 @@ from preflights_es.features.clarification.domain.events import (
     ClarificationChangeRefused,
     DecisionAcknowledged,
     DecisionKept,
+    DecisionRecorded,
     FiledAsTask,
     IntentionDeclared,
     TopicDismissed,
@@ -252,13 +253,9 @@ def _load_clarification(
     return own, handle
 
 
-def accept_clarification(request: Request, new: NewAcceptance, *, is_told: bool = False) -> View:
-    """Accept what is proposed, as it is now or at the version that the person saw.
-
-    Args:
-        is_told: whether the person saw the decisions in force that the session began with.
-    """
-    choosing = Choosing(request, new.choices, is_told=is_told)
+def accept_clarification(request: Request, new: NewAcceptance) -> View:
+    """Accept what is proposed, as it is now or at the version that the person saw."""
+    choosing = Choosing(request, new.choices)
     handle, expect = begin_acceptance(request, new.session, new.expect)
     own = clarifications_of(request)
     own.refuse_relaying(new.by, short_session(handle.session_id))
@@ -290,8 +287,12 @@ def _keep_same_decision(
 
 
 def _notice_acceptance(request: Request, own: Clarifications, step: Step) -> Step:
-    """Say whose acceptance it is, and which files no number counts from."""
+    """Say whose acceptance it is, what contradicts it, and which files no number counts from."""
     notice_agent(request, step)
+    if any(isinstance(one, DecisionRecorded) for one in step.decisions):
+        from preflights_es.features.clarification.contradictions import tell_contradicting
+
+        tell_contradicting(request, step.handle)
     if step.handle.session.state.filed.number is None or not (found := own.uncounted()):
         return step
     which = f"{found[0]:04d}" if len(found) == 1 else f"{found[0]:04d} to {found[-1]:04d}"
@@ -326,15 +327,12 @@ def answerable(request: Request, session: str) -> list[tuple[str, Question]]:
 class Choosing:
     """The comparison of one acceptance, and what the person said about it."""
 
-    def __init__(
-        self, request: Request, said: Choices | None = None, *, is_told: bool = False
-    ) -> None:
+    def __init__(self, request: Request, said: Choices | None = None) -> None:
         """Raises:
         UnknownSession, AmbiguousSession: none or several match what was typed of a decision.
         Refused: a reason is blank, a placeholder, or cannot be recorded; or one is named twice.
         """
         self._request = request
-        self._is_told = is_told
         self._said = said or Choices()
         self.found: tuple[OlderDecision, ...] = ()
         """How the decision stands to others, as it was compared last."""
@@ -373,10 +371,6 @@ class Choosing:
             new = replace(new, resolved=resolved)
         if not {one.finding for one in resolved}.issuperset(self.open):
             return None
-        from preflights_es.features.recall.decision_comparison import tell_differing
-
-        told = [one.path for one in state.opened.told or ()] if self._is_told else []
-        tell_differing(self._request, first.handle, {*self._chosen, *told})
         return replace(first, input=new)
 
     def compare(self, handle: Handle) -> None:

@@ -160,7 +160,7 @@ def check_change(
         found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
-        found += [*_contradictions(own), *_unused(own, whole)]
+        found += [*_contradictions(request, own, others), *_unused(own, whole)]
         changed = {one.decision for one in found if one.rule == "decision-changed"}
         found += _unclear(sides.beside, change, is_whole=not base, told=changed)
         before = tree.compared, whole.compared
@@ -271,12 +271,14 @@ def _unused(
 # 2. Decisions among themselves ----------------------------------------------------------------
 
 
-def _contradictions(rows: Sequence[DecisionRow]) -> Iterator[Finding]:
-    """Two values in force for one field at one place."""
+def _contradictions(
+    request: Request, rows: Sequence[DecisionRow], others: Sequence[ForeignRow]
+) -> Iterator[Finding]:
+    """Two values in force for one field at one place, of which at least one is a decision's."""
     records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
-    for conflict in conflicts(newest_first):
-        said = " and ".join(f"{escaped_text(value)} ({name})" for value, name in conflict.values)
+    for conflict in conflicts(request, [*newest_first, *others]):
+        said = " and ".join(escaped_text(f"{value} ({name})") for value, name in conflict.values)
         place = f" for {escaped_text(conflict.scope)}" if conflict.scope else ""
         newest = conflict.values[0][1].partition(" ")[0]
         what = ", ".join(map(escaped_text, filter(None, (conflict.category, conflict.field))))

@@ -2,41 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 import msgspec
 from msgspec import UNSET
 
 from preflights_es.features.clarification.domain.events import PatchProposed
-from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     as_related,
     category_of,
     title_of,
 )
-from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.recall.decision_search import (
-    RecordRows,
     is_in_force,
     logs_of_decisions,
     read_session_patches,
     stems_of_subject,
 )
-from preflights_es.features.recall.domain import rules
-from preflights_es.features.recall.domain.rules import (
-    ComparedDecision,
-    have_same_stems,
-    is_related,
-    judge_evolution,
-)
-from preflights_es.features.recall.word_variants import may_have_stems, stems
+from preflights_es.features.recall.domain.rules import ComparedDecision, is_related, judge_evolution
+from preflights_es.features.recall.word_variants import stems
 from preflights_es.kernel.errors import PreflightsError, ProjectionDamaged
-from preflights_es.kernel.text import escaped_text, late_pattern, one_line
+from preflights_es.kernel.text import late_pattern
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.sql_projections import SqlComparing
-from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.words.decisions import DecidedPatch, Evolution, OlderDecision, list_superseded
@@ -256,84 +246,3 @@ def _finding(
         evolution=kind,
         source=read.source,
     )
-
-
-# 3. Records of other tools: told, and blocking nothing -------------------------------------------
-
-
-def tell_differing(request: Request, handle: Handle, chosen: Collection[str] = ()) -> None:
-    """Say which records in force of other tools have another value at the same place.
-
-    Args:
-        chosen: paths of those of which a person said what becomes, or which the person saw.
-    """
-    state: ClarificationState = handle.session.state
-    named = {one.path for one in list_superseded(state.standing)}
-    for row in _differing_foreign_records(request, state):
-        if row.path in named or row.path in chosen:
-            continue
-        title = one_line(row.title)
-        said = escaped_text(f"contradicts: {row.path} {title}")
-        request.notice("contradicts", said, path=row.path, title=title)
-
-
-def _differing_foreign_records(request: Request, state: ClarificationState) -> Iterator[ForeignRow]:
-    """By their titles, as the forms and names of the rules read them."""
-    if state.offer.patch is None or state.opened.pack is None:
-        return
-    records = RecordRows(request.process)
-    place, category = stems(state.offer.scope), state.offer.patch.category
-    replaced = _replaced_values(state)
-    values = {canonical(value) for _, value in state.offer.patch.fields}
-    new = ComparedDecision(
-        category=category,
-        fields=(),
-        scope=place,
-        subject=_subject(title_of(state), state.offer.patch.fields),
-    )
-    for path in sorted({row["uid"] for row in records.rows(_decision_search_words(state))}):
-        row = records.of[path]
-        if not row.is_held:
-            continue
-        if row.value and canonical(row.value) in values:
-            continue
-        is_here = have_same_stems(place, stems(row.scope))
-        if (is_here or not place) and canonical(row.value) in replaced:
-            yield row
-        elif row.value and (row.category or not new.has_topic):
-            subject = stems_of_subject(row.title, (row.value,))
-            old = ComparedDecision(
-                category=row.category, fields=(), scope=stems(row.scope), subject=subject
-            )
-            if is_here and new.is_of(old):
-                yield row
-        else:
-            named = value_named_at(row, category, place, state.opened.inlined)
-            if named and canonical(named) not in values:
-                yield row
-
-
-def value_named_at(
-    row: ForeignRow, category: str, place: tuple[frozenset[str], ...], inlined: str
-) -> str:
-    """The value for a category of a record whose title no form covers and has the place's words."""
-    if not may_have_stems(row.title, place, among_others=True):
-        return ""
-    of_title = stems(row.title) if place else ()
-    is_at = any(own <= others for own, others in zip(place, of_title, strict=False))
-    return _value_of(row.title, category, inlined) if is_at or not place else ""
-
-
-def _decision_search_words(state: ClarificationState) -> Sequence[str]:
-    """What a decision is looked for by."""
-    values = (value for _, value in state.offer.patch.fields) if state.offer.patch else ()
-    return rules.search_words((" ".join((title_of(state), *values, state.opened.intention)),))
-
-
-def _value_of(title: str, category: str, inlined: str) -> str:
-    """The one value that a title names for a category; empty where it names none or several."""
-    found = find(title, inlined=inlined)
-    topics = {topic.id: topic.category for topic in load_pack(inlined).topics}
-    named = found.stated or found.mentioned
-    values = {one.value for one in named if topics.get(one.topic) == category}
-    return values.pop() if len(values) == 1 else ""

@@ -169,6 +169,7 @@ def _patch(
     trail: PatchTrail, event: PatchProposed, said: DecisionCause, state: ClarificationState
 ) -> DecidedPatch:
     is_response = isinstance(said.new, CompletionReceived)
+    found = state.found.topics
     return DecidedPatch(
         version=said.version,
         uid=state.opened.uid,
@@ -185,6 +186,7 @@ def _patch(
         rationale=state.offer.rationale,
         scope=event.scope,
         reach=_reach(state),
+        replaced=tuple(one.value for one in found.replaced) if found and found.replaced else UNSET,
     )
 
 

@@ -154,7 +154,7 @@ def test_a_record_of_another_tool_is_said_and_may_contradict(begun: Any, tmp_pat
     done = begun("Use MySQL for the orders", accepts=True, by="Ada")
     assert done.status == "accepted"
     (told,) = [one.text for one in done.notices if one.code == "contradicts"]
-    assert told == f"contradicts: {known.path} Use PostgreSQL for the orders"
+    assert told == f"both hold now: ADR-0008, and {known.path} Use PostgreSQL for the orders"
     same = begun("Use pg for the orders", accepts=False)
     assert same.known
 
