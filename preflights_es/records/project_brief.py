@@ -109,7 +109,7 @@ class BriefDecision(Value, frozen=True, kw_only=True):
     """A decision as a brief tells it."""
 
     name: str
-    """`ADR-3`; without a number the end of its id, or of a record of another tool its path."""
+    """`ADR-0003`; without a number the end of its id, or of a record of another tool its path."""
     title: str
     category: str
     """Empty where it says nothing of what is decided."""

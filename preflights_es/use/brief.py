@@ -200,7 +200,7 @@ def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
     # A number that only the title has may be another record's.
     is_numbered = is_known and str(row.number or "-") in row.path.rpartition("/")[2]
     return BriefDecision(
-        name=f"ADR-{row.number}" if is_numbered else row.path,
+        name=row.label if is_numbered else row.path,
         title=row.title,
         category=row.category,
         scope=row.scope,
@@ -211,19 +211,15 @@ def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
     )
 
 
-def _brief_decision_name(number: int | None, uid: str) -> str:
-    return short_session(uid) if number is None else f"ADR-{number}"
-
-
 def _beside_name(one: Related) -> str:
-    return _brief_decision_name(one.number, one.uid) if one.uid else one.path or one.title
+    return one.name if one.uid else one.path or one.title
 
 
 def _quote_decision_row(
     row: DecisionRow, former: Mapping[str, DecisionRow] = MappingProxyType({})
 ) -> BriefDecision:
     return BriefDecision(
-        name=_brief_decision_name(row.number, row.uid),
+        name=row.name,
         title=row.title,
         category="" if row.category == OTHER else row.category,
         scope=row.scope,
@@ -251,9 +247,7 @@ class _Valued(msgspec.Struct, frozen=True):
     def name(self) -> str:
         if isinstance(self.row, ForeignRow):
             return self.row.path
-        return _brief_decision_name(self.row.number, self.row.uid) + (
-            " (file)" if self.row.file else ""
-        )
+        return self.row.name + (" (file)" if self.row.file else "")
 
 
 def conflicts(

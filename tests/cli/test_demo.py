@@ -67,7 +67,7 @@ def test_an_agent_asks_through_the_server_and_its_hooks_bring_the_decision_back(
         ("agent: I write", "ask: ADR-0001: on "),
         (
             "agent: a session begins (compact)",
-            "In force, do not reconsider: Database: PostgreSQL (ADR-1)",
+            "In force, do not reconsider: Database: PostgreSQL (ADR-0001)",
         ),
         ("$ preflights why", "accepted   by Ada Lovelace"),
     ):

@@ -95,15 +95,15 @@ def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) 
     filed(house, "docs/decisions/caching.md", n="12", title="Use Valkey for prices")
     house.decided()
     assert in_force(house.call("prompt").out) == [
-        "Authentication: OAuth (ADR-12)",
+        "Authentication: OAuth (ADR-0012)",
         "Prices: Valkey (docs/decisions/caching.md)",
-        "User sessions: Redis (ADR-11)",
+        "User sessions: Redis (ADR-0011)",
         "Move the orders to MySQL (docs/decisions/0010-x.md)",
-        "Database: PostgreSQL (ADR-7)",
+        "Database: PostgreSQL (ADR-0007)",
     ]
     shape = house.call("prompt", "--for", "the price list and user sessions", "--json").json
     near = [row["name"] for row in shape["decisions"][: shape["near"]]]
-    assert near == ["ADR-11", "docs/decisions/caching.md"], "two words, and one"
+    assert near == ["ADR-0011", "docs/decisions/caching.md"], "two words, and one"
     assert [row["tool"] for row in shape["decisions"]].count("nygard") == 4
     for number in range(20, 99):
         filed(house, f"docs/decisions/00{number}-x.md", n=str(number))

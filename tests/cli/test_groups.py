@@ -102,8 +102,8 @@ def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> Non
     house.decided("Add SSO")
     brief = house.call("prompt").out
     assert brief.startswith("# Decisions of this project\n")
-    assert "Authentication: OAuth (ADR-1)" in brief
-    assert "Authentication: OAuth (ADR-2)" in brief
+    assert "Authentication: OAuth (ADR-0001)" in brief
+    assert "Authentication: OAuth (ADR-0002)" in brief
     assert house.call("prompt", "last").out.startswith("# Task\n\n> Add SSO\n")
 
 

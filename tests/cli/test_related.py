@@ -111,7 +111,7 @@ def test_both_stay_for_a_reason_that_both_records_show(house: Project, new: Any)
     assert f"  beside     {old['uid'][-8:]}, " in house.call("why", "ADR-0002", "Type").out
     brief = house.call("prompt", "--json").json
     assert brief["conflicts"] == [], "a person kept both on purpose"
-    assert f"Beside ADR-1: {WHY}" in house.call("prompt", "--for", "Move the database").out
+    assert f"Beside ADR-0001: {WHY}" in house.call("prompt", "--for", "Move the database").out
     for id_ in ("ADR-0001", "ADR-0002"):
         assert house.call("replay", id_).code == 0
     assert house.call("audit", "verify").code == 0

@@ -262,7 +262,7 @@ def test_the_brief_of_the_project_tells_what_is_in_force_and_what_is_not(house: 
     first = chosen("MySQL", "--accept", "--by", "Ada")
     house.decided_apart("Use PostgreSQL", "change_category=Database", "db_type=PostgreSQL")
     brief = house.call("prompt").out
-    assert "\nDatabase: Type is PostgreSQL (ADR-2), MySQL (ADR-1)\n" in brief
+    assert "\nDatabase: Type is PostgreSQL (ADR-0002), MySQL (ADR-0001)\n" in brief
     assert "\nDatabase: MySQL" not in brief, "what is in conflict is not in force"
     kept = ("--keep", "ADR-0002=Reports need it")
     chosen("MongoDB", "--accept", "--by", "Ada", "--supersedes", first, *kept)
@@ -289,10 +289,14 @@ def test_the_brief_of_a_task_begins_with_what_concerns_it(house: Project) -> Non
     for_scope(house, "PostgreSQL", "orders", "--because", "joins matter")
     for_scope(house, "Redis", "user sessions")
     for_scope(house, "MongoDB", "carts")
-    rest = ["Carts: MongoDB (ADR-3)", "User sessions: Redis (ADR-2)", "Orders: PostgreSQL (ADR-1)"]
+    rest = [
+        "Carts: MongoDB (ADR-0003)",
+        "User sessions: Redis (ADR-0002)",
+        "Orders: PostgreSQL (ADR-0001)",
+    ]
     assert in_force(house.call("prompt").out) == rest
     done = house.call("prompt", "--for", "Add a column to the table of each order")
-    first = "Orders: PostgreSQL (ADR-1). Because: joins matter"
+    first = "Orders: PostgreSQL (ADR-0001). Because: joins matter"
     assert in_force(done.out) == [first, *rest[:2]]
     shape = house.call("prompt", "--for", "expire sessions of a user", "--json").json
     assert (shape["near"], shape["decisions"][0]["scope"]) == (1, "user sessions")
@@ -311,11 +315,11 @@ def test_the_brief_of_a_session_names_the_decisions_that_touch_it(house: Project
     said = house.call("prompt", "last").out
     assert said.startswith("# Task\n\n> Archive old orders\n")
     assert in_force(said) == [
-        "Orders: PostgreSQL (ADR-1). Because: joins matter",
-        "User sessions: Redis (ADR-2)",
+        "Orders: PostgreSQL (ADR-0001). Because: joins matter",
+        "User sessions: Redis (ADR-0002)",
     ]
     own = house.call("prompt", "ADR-1").out
-    assert in_force(own) == ["User sessions: Redis (ADR-2)"], "its own is told above"
+    assert in_force(own) == ["User sessions: Redis (ADR-0002)"], "its own is told above"
 
 
 def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
@@ -334,7 +338,9 @@ def test_scopes_are_no_conflict_and_questions_of_other_workflows_are_not_told(
         finish_due_documents(request, clarifications_of(request).accept(id_))
     (clash,) = house.call("prompt", "--json").json["conflicts"]
     assert [value for value, _ in clash["values"]] == ["MySQL", "PostgreSQL"]
-    assert "\nThe order: Type is MySQL (ADR-3), PostgreSQL (ADR-1)\n" in house.call("prompt").out
+    assert (
+        "\nThe order: Type is MySQL (ADR-0003), PostgreSQL (ADR-0001)\n" in house.call("prompt").out
+    )
 
 
 def test_a_record_of_another_tool_is_in_conflict_with_a_decision(house: Project) -> None:
@@ -343,7 +349,7 @@ def test_a_record_of_another_tool_is_in_conflict_with_a_decision(house: Project)
     record.write_text("# Use MySQL for carts\n\n## Status\n\nAccepted\n")
     for_scope(house, "MongoDB", "carts")
     said = house.call("prompt").out
-    clash = "Carts: Type is MongoDB (ADR-2), MySQL (docs/decisions/0001-use-mysql-for-carts.md)"
+    clash = "Carts: Type is MongoDB (ADR-0002), MySQL (docs/decisions/0001-use-mysql-for-carts.md)"
     assert section(said, "In conflict, ask which one holds") == [clash]
     assert not any("MongoDB" in line for line in in_force(said))
     own = house.call("prompt", "last").out

@@ -275,7 +275,7 @@ def _contradictions(
     request: Request, rows: Sequence[DecisionRow], others: Sequence[ForeignRow]
 ) -> Iterator[Finding]:
     """Two values in force for one field at one place, of which at least one is a decision's."""
-    records = {f"ADR-{row.number}": row.artifact for row in rows if row.number is not None}
+    records = {row.name: row.artifact for row in rows}
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
     for conflict in conflicts(request, [*newest_first, *others]):
         said = " and ".join(escaped_text(f"{value} ({name})") for value, name in conflict.values)

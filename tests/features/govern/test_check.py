@@ -421,7 +421,7 @@ def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> Non
     assert (code, list(found)) == (1, ["contradiction"])
     said = found["contradiction"][0]["message"]
     assert "Database, Type: " in said
-    assert "MySQL (ADR-2) and PostgreSQL (ADR-1) are both in force" in said
+    assert "MySQL (ADR-0002) and PostgreSQL (ADR-0001) are both in force" in said
 
 
 def test_a_pattern_that_matches_nothing_is_told(shop: Project) -> None:
