@@ -4,7 +4,9 @@ briefs and checks (docs/specs/clarification.md, 16.3).
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -27,7 +29,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import list_superseded
-from preflights_es.words.language import canonical
+from preflights_es.words.language import canonical, cut_word_beginnings
 
 
 class ContradictingRecord(NamedTuple):
@@ -44,27 +46,43 @@ def find_contradicting_records(
     """What contradicts decisions in force; neither replaced the other, and no person kept both."""
     held = [row for row in records if row.is_held]
     inlined = process.settings.of(WORKFLOW).inlined if held else ""
-    of_category, replacing = dict[str, list[_Place]](), dict[str, list[_Place]]()
-    for decision in decisions if held else ():
-        place = _Place(decision, _as_compared(decision))
-        category = caseless(decision.category) if place.compared.has_topic else ""
-        of_category.setdefault(category, []).append(place)
-        for value in place.compared.replaced:
-            replacing.setdefault(value, []).append(place)
-    for record in held if of_category else ():
-        named = [record.category] if record.value else _values_named(record.title, inlined)
-        near = [place for name in named for place in of_category.get(caseless(name), ())]
-        near += replacing.get(canonical(record.value), ())
-        for decision, compared in {id(place): place for place in near}.values():
-            value = value_at(compared, record, inlined)
-            own = {canonical(said) for _, said in decision.fields}
-            if value and canonical(value) not in own and not _is_settled(decision, record.path):
-                yield ContradictingRecord(decision, record, value)
+    places = _Places(decisions if held else ())
+    for record in held:
+        for decision in places.find_near(record, inlined):
+            if not _is_settled(decision, record.path):
+                value = value_at(_as_compared(decision), record, inlined)
+                if value and canonical(value) not in _own_values(decision):
+                    yield ContradictingRecord(decision, record, value)
 
 
-class _Place(NamedTuple):
-    decision: DecisionRow
-    compared: ComparedDecision
+class _Places:
+    """Decisions by topic and scope: most pairs are told apart without stems, which cost more."""
+
+    def __init__(self, decisions: Iterable[DecisionRow]) -> None:
+        self._at = defaultdict[tuple[str, frozenset[str]], list[DecisionRow]](list)
+        self._replacing = defaultdict[str, list[DecisionRow]](list)
+        self._scoped = defaultdict[str, list[tuple[frozenset[str], DecisionRow]]](list)
+        """Those with a topic, by the first beginning of a word of their scope, or by none."""
+        for one in decisions:
+            scope = cut_word_beginnings(one.scope)
+            has_topic = ComparedDecision(category=one.category, fields=one.fields).has_topic
+            self._at[caseless(one.category) if has_topic else "", scope].append(one)
+            for value in _replaced_by(one):
+                self._replacing[value].append(one)
+            if has_topic:
+                self._scoped[min(scope, default="")].append((scope, one))
+
+    def find_near(self, record: ForeignRow, inlined: str) -> Iterable[DecisionRow]:
+        """The decisions that a record may contradict."""
+        if said := canonical(record.value):
+            place = caseless(record.category), cut_word_beginnings(record.scope)
+            found = [*self._at.get(place, ()), *self._replacing.get(said, ())]
+            return {one.uid: one for one in found if said not in _own_values(one)}.values()
+        words = cut_word_beginnings(record.title)
+        near = [one for word in ("", *words) for one in self._scoped.get(word, ())]
+        near = [(scope, one) for scope, one in near if scope <= words]
+        named = _named_by_category(record.title, inlined) if near else {}
+        return [one for _, one in near if named.get(one.category, set()) - _own_values(one)]
 
 
 def _as_compared(row: DecisionRow) -> ComparedDecision:
@@ -73,8 +91,16 @@ def _as_compared(row: DecisionRow) -> ComparedDecision:
         fields=row.fields,
         scope=stems(row.scope),
         subject=stems_of_subject(row.title, (value for _, value in row.fields)),
-        replaced=frozenset(map(canonical, (*row.replaced, *(one.name for one in row.turned_down)))),
+        replaced=_replaced_by(row),
     )
+
+
+def _own_values(row: DecisionRow) -> frozenset[str]:
+    return frozenset(canonical(value) for _, value in row.fields)
+
+
+def _replaced_by(row: DecisionRow) -> frozenset[str]:
+    return frozenset(map(canonical, (*row.replaced, *(one.name for one in row.turned_down))))
 
 
 def _is_settled(decision: DecisionRow, path: str) -> bool:
@@ -110,15 +136,34 @@ def _value_named_at(row: ForeignRow, new: ComparedDecision, inlined: str) -> str
 
 
 @lru_cache(maxsize=4_096)
+def _named_by_category(title: str, inlined: str) -> Mapping[str, AbstractSet[str]]:
+    """The values that stand in a title, by each category that has them; wanted or not."""
+    found = defaultdict[str, set[str]](set)
+    for value in lexicon(inlined).mentions(words_of(title)):
+        for category in _categories_of_values(inlined).get(value, ()):
+            found[category].add(canonical(value))
+    return found
+
+
+@lru_cache
+def _categories_of_values(inlined: str) -> Mapping[str, AbstractSet[str]]:
+    found = defaultdict[str, set[str]](set)
+    for topic in load_pack(inlined).topics:
+        for value in (*topic.options, *topic.values):
+            found[value].add(topic.category)
+    return found
+
+
+@lru_cache(maxsize=4_096)
 def _values_named(title: str, inlined: str) -> Mapping[str, str]:
     """By category: the value that a title names, where it names one."""
-    if not lexicon(inlined).mentions(words_of(title)):
+    if not _named_by_category(title, inlined):
         return {}
     found = find(title, inlined=inlined)
     topics = {topic.id: topic.category for topic in load_pack(inlined).topics}
-    of_category = dict[str, set[str]]()
+    of_category = defaultdict[str, set[str]](set)
     for one in found.stated or found.mentioned:
-        of_category.setdefault(topics.get(one.topic, ""), set()).add(one.value)
+        of_category[topics.get(one.topic, "")].add(one.value)
     return {name: min(values) for name, values in of_category.items() if len(values) == 1}
 
 

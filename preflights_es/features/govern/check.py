@@ -287,7 +287,10 @@ def _contradictions(
             f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
         )
         record = records.get(newest) or ""
-        yield finding("contradiction", "error", text, [record] if record else [], decision=newest)
+        names = (name.partition(" ")[0] for _, name in conflict.values)
+        # A record of another tool may only name the value in its title.
+        level: Level = "error" if records.keys() >= {*names} else "warning"
+        yield finding("contradiction", level, text, [record] if record else [], decision=newest)
 
 
 def _unclear(
