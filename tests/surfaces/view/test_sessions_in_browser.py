@@ -64,6 +64,23 @@ def test_axe_finds_nothing(shop: Project, server: Server, browser: Browser) -> N
         browser.driver.execute_cdp_cmd("Page.setBypassCSP", {"enabled": False})
 
 
+def test_on_paper_nothing_is_cut(shop: Project, server: Server, browser: Browser) -> None:
+    paper = {"media": "print"}
+    parts = (
+        "document.querySelectorAll('.track > svg, .track text, .list, .inspector, .events, pre')"
+    )
+    cut = (
+        f"return [...{parts}].filter(one => one.getBoundingClientRect().right > innerWidth).length"
+    )
+    for path in ("/sessions", f"/sessions/{shop.newest()}"):
+        for width in (703, 1030):  # A4 within its margins, upright and across
+            browser.visit(address(server, path), width=width)
+            browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", paper)
+            assert browser.run(cut) == 0, (path, width)
+            beside = "document.querySelector('.inspector') || document.body"
+            assert browser.run(f"return ({beside}).scrollHeight - ({beside}).clientHeight") <= 0
+
+
 def complaints(browser: Browser) -> list[str]:
     """Those of axe, which cannot tell the colour behind a text of a picture."""
     browser.run("document.querySelectorAll('details').forEach(one => one.open = true)")
