@@ -361,7 +361,7 @@ def list_cards(
     found += (_fit_card(card, room) for card in _list_seen_cards(at, near.settled, stood))
     last = len(at.stored)
     view = stood[last].view
-    if view and view.questions and near.is_last:
+    if view and view.questions and near.is_last and view.status != "faulted":
         card = SessionCard(versions=(last,), question=view.questions[0], shape=view.shape())
         found.append(_fit_card(card, room))
     return sorted(found, key=lambda card: card.versions[0])

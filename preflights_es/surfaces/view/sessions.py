@@ -124,7 +124,7 @@ def session_page(asked: PageRequest) -> Page:
 def _limited(told: dict[str, Any]) -> dict[str, Any] | str:
     """All of it, or the beginning of its JSON where it is too much for a page."""
     text = indent_json(told)
-    return told if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
+    return value_of_pointer("", told) if len(text) <= PAYLOAD else f"{text[:PAYLOAD]}\n…"
 
 
 # 2. Payloads ---------------------------------------------------------------------------------

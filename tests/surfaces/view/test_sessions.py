@@ -338,6 +338,17 @@ def test_what_a_person_saw_is_shown_with_what_they_chose_and_accepted(of_file: O
     assert re.search("agent Proposed .* by an agent .coder.* person Accepted", page)
 
 
+def test_a_session_of_rules_alone_shows_what_came_of_it_and_a_faulted_one_asks_nothing(
+    of_file: OpenFile,
+) -> None:
+    events = golden("the_rules_rewrite_a_question", "recall")[0]
+    page = words(cards_of(of_file(events).text(path(events))))
+    assert "What came of it question what do we use for login? queries" in page
+    events = golden("two_phases_without_a_keyword")[0]
+    answered = next(one.version for one in events if one.type.endswith("answers_given.v1"))
+    assert "Waits for an answer" not in of_file(events[:answered]).text(path(events))
+
+
 def test_a_conversation_of_another_program_is_read_without_its_json(of_file: OpenFile) -> None:
     events = golden("a_conversation_of_each_dialect", "calls")[0]
     page = words(cards_of(of_file(events).text(path(events))))
