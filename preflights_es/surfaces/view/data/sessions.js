@@ -66,7 +66,10 @@
   });
 
   document.addEventListener("input", ({ target }) => {
-    if (target.id === "to") go(`?${new URLSearchParams(new FormData(target.form))}`);
+    if (target.id !== "to") return;
+    const query = new URLSearchParams(location.search); // a filter may be newer than the strip
+    query.set("at", target.value);
+    go(`?${query}`);
   });
 
   let live, news;
