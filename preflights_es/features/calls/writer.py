@@ -189,13 +189,14 @@ class RunWriter:
                 # Waiting long for a lock, it would not see in time that there is room again.
                 with self._request.process.store.database.hurried():
                     said = self._take(exchanges, missed)
-                break
             except PreflightsError as error:
                 # What is recorded already is known by its id.
-                self._intake = None
-                _say(Recorded(trouble=one_line(str(error))))
-                time.sleep(PAUSE_S)
-        _say(said)
+                self._intake, said = None, Recorded(trouble=one_line(str(error)))
+            sys.stdout.buffer.write(msgspec.json.encode(said) + b"\n")
+            sys.stdout.buffer.flush()
+            if not said.trouble:
+                return
+            time.sleep(PAUSE_S)
 
     def _take(self, exchanges: Sequence[Exchange], missed: MissedExchanges | None) -> Recorded:
         begun, request = self._begun, self._request
@@ -213,11 +214,6 @@ class RunWriter:
             why = "; ".join(counts.refused) or "their session was erased"
             refused = MissedExchanges(count, exchanges[0].at, exchanges[-1].at, why)
         return Recorded(find_conversation(request.process, begun.run), refused)
-
-
-def _say(said: Recorded) -> None:
-    sys.stdout.buffer.write(msgspec.json.encode(said) + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def main() -> None:
