@@ -45,6 +45,8 @@ ANSWERS: Final = {
     "longer": b"200 OK\r\nX-Long: %s\r\nContent-Length: 2\r\n\r\nok" % (b"x" * 100_000),
 }
 """What a provider may send behind `HTTP/1.1 `, by the end of the path."""
+DONE: Final = b"200 OK\r\nTransfer-Encoding: chunked\r\n\r\ne\r\ndata: [DONE]\n\n\r\n"
+"""A stream of OpenAI that says its end, and has not ended yet."""
 PROBE: Final = """
 import gzip, http.client, os, socket, sys
 from urllib.parse import urlsplit
@@ -116,7 +118,7 @@ class _Asked(StreamRequestHandler):
             return False
         length = head.lower().partition(b"content-length:")[2].split()
         self.rfile.read(int(length[0]) if length else 0)
-        answer = ANSWERS[head.split()[1].rpartition(b"/")[2].decode()]
+        answer = ANSWERS.get(head.split()[1].rpartition(b"/")[2].decode(), DONE)
         self.wfile.write(b"HTTP/1.1 " + answer[: -len(SAID) if head.startswith(b"HEAD ") else None])
         return b"Connection: close" not in answer
 
@@ -193,6 +195,23 @@ def test_odd_programs_and_servers_are_served_and_replayed(empty: Project) -> Non
     assert first.out == "".join(f"{line}\n" for line in lines), first
     assert "the words of these calls lie in " in first.err
     assert not any(b"h2c" in head or b"100-continue" in head for head in server.heads)
+    again = empty.run("calls", "replay", "last", *command)
+    assert (again.code, again.out) == (0, first.out), again
+
+
+def test_an_answer_is_whole_once_its_stream_says_so(empty: Project) -> None:
+    leaves = (
+        "it = http.client.HTTPConnection(at.netloc)\n"
+        "it.request('POST', f'{at.path}/done', b'{}')\n"
+        "print(it.getresponse().readline())\n"
+    )
+    command = ("--", sys.executable, "-c", PROBE + leaves)
+    with serving(Server()) as server:
+        env = {"OPENAI_BASE_URL": f"http://127.0.0.1:{server.port}/v1"}
+        first = empty.run("calls", "record", *command, env=env)
+    assert (first.code, first.out) == (0, "b'data: [DONE]\\n'\n"), first
+    assert "no whole answer" not in first.err
+    assert recorded_calls(empty)[0]["ended"] == ""
     again = empty.run("calls", "replay", "last", *command)
     assert (again.code, again.out) == (0, first.out), again
 

@@ -152,7 +152,7 @@ class Handover:
 
     def heed_interrupt(self) -> None:
         """Let Ctrl-C end the wait for the log, from here on: what is missing is told."""
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, another thread
+        with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._task.cancel)
 
     async def close(self) -> None:
@@ -401,6 +401,8 @@ class _RecordingProxy:
                     if size <= HELD_MAX:  # else there is no room for it
                         after_ms = round(1_000 * (time.perf_counter() - began))
                         exchange.pieces.append((after_ms, piece))
+                    if piece.rstrip().endswith(b"data: [DONE]"):  # here OpenAI's SDK leaves
+                        exchange.ended = ""
                     await out.write(piece)
             await out.write_eof()
             exchange.ended = ""
