@@ -235,23 +235,24 @@ class Player:
         if not of_path:
             return f"no call {what} is recorded"
         body = _without(body, self._ignored)
-        left = [call for call in of_path if call.number not in self.served]
-        nearest = max(left or of_path, key=lambda call: _likeness(call.request, body))
-        before = _without(nearest.request, self._ignored)
-        found = next(differences(before, body), None)
+        bodies = {call.number: _without(call.request, self._ignored) for call in of_path}
+        # Of those that are as like as others, the first that was not served.
+        unserved_first = sorted(bodies, key=lambda number: number in self.served)
+        nearest = max(unserved_first, key=lambda number: _likeness(bodies[number], body))
+        found = next(differences(bodies[nearest], body), None)
         if found is None:
-            served = f"call {nearest.number} was served"
-            return f"{what} is recorded less often than it is called: {served}"
+            return f"{what} is recorded less often than it is called: call {nearest} was served"
         pointer, old, new = found
         said = f"recorded {_show(old)}, now {_show(new)}"
-        return f"{what} differs from call {nearest.number} at {pointer or '/'}: {said}"
+        return f"{what} differs from call {nearest} at {pointer or '/'}: {said}"
 
 
-def _likeness(recorded: Any, asked: Any) -> tuple[bool, int, int]:
-    """Whether the last turns are equal, how many others are, and how alike their number is."""
+def _likeness(recorded: Any, asked: Any) -> tuple[bool, bool, int, int]:
+    """Whether both are equal, or their last turns; how many others are, and how alike in number."""
     old, new = turns_of_request(recorded), turns_of_request(asked)
     same = sum(a == b for a, b in zip(old, new, strict=False))
-    return bool(old and new and old[-1] == new[-1]), same, -abs(len(old) - len(new))
+    is_last = bool(old and new and old[-1] == new[-1])
+    return recorded == asked, is_last, same, -abs(len(old) - len(new))
 
 
 def _show(value: Any) -> str:
