@@ -13,6 +13,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -184,15 +185,28 @@ def big() -> None:
     say(ask("x" * 64_000_000).status)
 
 
-def kills() -> None:
-    parent = os.getppid()
+def kills() -> set[str]:
+    """Kill the recorder's writer, and say which it was."""
+    parent, killed = os.getppid(), set[str]()
     for number in Path(f"/proc/{parent}/task/{parent}/children").read_text().split():
-        if b"calls.writer" in Path(f"/proc/{number}/cmdline").read_bytes():
-            os.kill(int(number), signal.SIGKILL)
+        with suppress(FileNotFoundError):
+            if b"calls.writer" in Path(f"/proc/{number}/cmdline").read_bytes():
+                os.kill(int(number), signal.SIGKILL)
+                killed.add(number)
+    return killed
+
+
+def hunts() -> None:
+    """Kill nine writers as soon as each has started."""
+    killed = set[str]()
+    raw()
+    while len(killed) < 9:
+        killed |= kills()
+        time.sleep(0.01)
 
 
 if __name__ == "__main__":
-    PARTS: dict[str, Callable[[], None]] = {
+    PARTS: dict[str, Callable[[], object]] = {
         one.__name__: one
         for one in (
             plain,
@@ -212,6 +226,7 @@ if __name__ == "__main__":
             waits,
             big,
             kills,
+            hunts,
         )
     }
     for part in sys.argv[1:]:

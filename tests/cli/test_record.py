@@ -271,6 +271,23 @@ def test_a_call_at_which_the_writer_ends_again_and_again_is_counted(
     assert (len(shown["calls"]), shown["missed"]) == (5, 1)
 
 
+@pytest.mark.slow("kills")
+def test_where_each_writer_ends_at_once_the_end_of_the_run_tries_once_more(
+    empty: Project, api: FakeAPI
+) -> None:
+    assert record(empty, api, "gone").code == 0
+    with closing(sqlite3.connect(empty.log, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        started = empty.started("calls", "record", "--", *PROGRAM, "hunts", "waits", env=keys(api))
+        assert started.stdout is not None
+        assert all(started.stdout.readline() for _ in range(7))
+        other.execute("ROLLBACK")
+    started.send_signal(signal.SIGTERM)
+    _, err = started.communicate(timeout=60)
+    assert b"the log lacks 3 calls\n" in err, err
+    assert len(recorded_calls(empty)) == 3
+
+
 def test_a_writer_ends_at_what_it_cannot_read(empty: Project) -> None:
     begun = RunBegun("run", "app", str(empty.log), Actor("script"))
     writer = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")

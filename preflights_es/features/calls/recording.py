@@ -48,7 +48,7 @@ from preflights_es.use.results import Result
 SDKS: Final = ("openai", "anthropic")
 """Whose addresses a program gets without being asked for."""
 FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is given up
-RESTARTS_MAX: Final = 9  # ends of the writer without a recorded call, until all are
+RESTARTS_MAX: Final = 9  # ends of it without a recorded call, until only the run's end tries more
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
 TOGETHER_BYTES: Final = 4_000_000  # of calls that are handed over at once, but for the last
@@ -143,7 +143,7 @@ class Handover:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
         self.unanswered += bool(exchange.ended)
-        if self._task.done() or self._size + size > HELD_MAX:
+        if self._size + size > HELD_MAX:
             self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
             return
         exchange.number = self.calls
@@ -180,8 +180,10 @@ class Handover:
         while self._held or self._missed or not self._closing.is_set():
             has_recorded = await self._write_until_end(0 if failures else TOGETHER_BYTES)
             failures = 1 if has_recorded else failures + 1
-            if failures == RESTARTS_MAX:
-                return
+            if failures >= RESTARTS_MAX:
+                if self._closing.is_set():
+                    return
+                await self._closing.wait()
             if failures % FAILURES_MAX == 0 and self._held:
                 at = msgspec.msgpack.decode(self._forget_first(), type=Exchange).at
                 self._miss(MissedExchanges(1, at, at, "the writer ended at it"))
@@ -203,28 +205,27 @@ class Handover:
         assert writer.stdin is not None
         has_recorded = False
         try:
-            writer.stdin.write(write_frame(self._begun))
-            while self._held or not self._closing.is_set():
-                begins = accumulate(map(len, self._held), initial=0)
-                near = takewhile(lambda begin: begin <= together, begins)
-                handful = [held for held, _ in zip(self._held, near, strict=False)]
-                is_all = len(handful) == len(self._held)
-                if handful:
-                    await self._deliver(writer, handful, None)
-                    has_recorded = True
-                if is_all:  # while calls are made, they go first
-                    await self._wait_until_closing(GATHERED_S)
-            if self._missed is not None:
-                await self._deliver(writer, [], self._missed)
-                self._missed = None
-            writer.stdin.close()
+            with suppress(ConnectionError, EOFError):  # it ended: the next one gets what is held
+                writer.stdin.write(write_frame(self._begun))
+                while self._held or not self._closing.is_set():
+                    begins = accumulate(map(len, self._held), initial=0)
+                    near = takewhile(lambda begin: begin <= together, begins)
+                    handful = [held for held, _ in zip(self._held, near, strict=False)]
+                    is_all = len(handful) == len(self._held)
+                    if handful:
+                        await self._deliver(writer, handful, None)
+                        has_recorded = True
+                    if is_all:  # while calls are made, they go first
+                        await self._wait_until_closing(GATHERED_S)
+                if self._missed is not None:
+                    await self._deliver(writer, [], self._missed)
+                    self._missed = None
+                writer.stdin.close()
             await writer.wait()
-        except (ConnectionError, EOFError):  # it ended: what is held goes to the next one
-            pass
         finally:
-            with suppress(ProcessLookupError):
+            if writer.returncode is None:
                 writer.kill()
-            await writer.wait()
+                await writer.wait()
         return has_recorded
 
     async def _deliver(
