@@ -473,7 +473,9 @@ def find_labelled_secrets(text: str) -> Iterator[Span]:
         return  # no way leads to a value: the labels need not be compiled
     position = 0
     for start in starts:
-        if start < position or not (label := compile_pattern(_LABEL).match(low, start)):
+        if start < position or (low[start - 1 : start].isalpha() and low.startswith("cle", start)):
+            continue  # articles, bicycles: the French word stands alone
+        if not (label := compile_pattern(_LABEL).match(low, start)):
             continue
         done, position = position, label.end()
         ways = ways_from(low, label)

@@ -255,6 +255,8 @@ def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[
         gap, body = text[done:start], found["body"]
         plain = _decode_json_string(body)
         label = _label_of_string(holder, name, gap, plain)
+        if reading.is_read and plain == body and text.endswith(label, 0, start):
+            label = ""  # it was read with the text, as it stands
         yield _redact_plain_text(gap, reading)
         yield _string(body, label[-LABEL_MAX:], reading, depth)
         holder, name, done = name, plain[-LABEL_MAX:], end
@@ -341,8 +343,10 @@ def _string(body: str, label: str, reading: _Reading, depth: int) -> str:
 
         return json.dumps(safe)[1:-1]
     word = plain_form(plain)
-    if word.startswith("[redacted:") or not (
-        compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
+    if (
+        not label
+        or word.startswith("[redacted:")
+        or not (compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label)))
     ):
         return body
     labelled = redact_hidden(f'{label}{word}"', kinds).text
