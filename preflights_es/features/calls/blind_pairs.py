@@ -55,36 +55,16 @@ WORDS_MAX: Final = 4_000  # of an answer that are compared word by word
 ANSWER_KEPT_MAX: Final = 100_000  # characters of an answer that a judgement holds
 
 
-class BlindPair(msgspec.Struct, frozen=True, kw_only=True):
+class BlindPair(NamedTuple):
     """A call, and two answers to it of which nothing says which came from which side."""
 
-    pair: CallPair
-    is_swapped: bool
-    """Whether the unchanged side stands on the right."""
-
-    @property
-    def call(self) -> AskedCall:
-        """What was asked."""
-        return self.pair.call
-
-    @property
-    def left(self) -> ReadAnswer:
-        """The answer on the left."""
-        return _there(self.pair.changed if self.is_swapped else self.pair.unchanged)
-
-    @property
-    def right(self) -> ReadAnswer:
-        """The answer on the right."""
-        return _there(self.pair.unchanged if self.is_swapped else self.pair.changed)
+    call: AskedCall
+    left: ReadAnswer
+    right: ReadAnswer
 
     def question(self) -> list[tuple[str, str]]:
         """What was asked, as people read it: pairs of role and words."""
         return words_of_turns(turns_of_request(self.call.request))
-
-
-def _there(answer: ReadAnswer | None) -> ReadAnswer:
-    assert answer is not None, "a pair that is shown has two answers"
-    return answer
 
 
 def words_shown(answer: ReadAnswer) -> str:
@@ -153,15 +133,20 @@ class BlindRun:
             if (not self._session or session_id == self._session)
             and _is_open(pair, self._assertions)
         ]
-        drawn = sorted((self._draw(pair.call), number) for number, pair in enumerate(found))
-        return [BlindPair(pair=found[n], is_swapped=draw[-1] % 2 == 1) for draw, n in drawn]
+        found.sort(key=lambda one: self._draw(one.call))
+        return [*filter(None, map(self._blind, found))]
 
     def find_pair(self, session_id: str, call: int) -> BlindPair | None:
         """A pair of the run, decided or not; None where it is not there."""
-        for pair in self._sessions.get(session_id, ()):
-            if pair.call.call == call and None not in (pair.unchanged, pair.changed):
-                return BlindPair(pair=pair, is_swapped=self._draw(pair.call)[-1] % 2 == 1)
-        return None
+        found = (one for one in self._sessions.get(session_id, ()) if one.call.call == call)
+        return next(map(self._blind, found), None)
+
+    def _blind(self, pair: CallPair) -> BlindPair | None:
+        """None where an answer is missing."""
+        if pair.unchanged is None or pair.changed is None:
+            return None
+        sides = (pair.unchanged, pair.changed)
+        return BlindPair(pair.call, *(sides[::-1] if self._draw(pair.call)[-1] % 2 else sides))
 
     def compare_known_value(self, shown: BlindPair | None) -> str:
         """What the right value that a person said makes of a pair; empty without one."""

@@ -82,7 +82,7 @@ class TakenCounts(msgspec.Struct):
     """That calls were added to."""
     refused: Counter[str] = msgspec.field(default_factory=Counter)
     """Calls that could not be recorded, by the reason."""
-    kinds: Counter[str] = msgspec.field(default_factory=Counter)
+    redacted: Counter[str] = msgspec.field(default_factory=Counter)
     """Of secrets that were taken out."""
     left_out: int = 0
     """Requests and answers that are too large to keep."""
@@ -518,7 +518,7 @@ class Intake:
             if isinstance(one.new, CallRecorded)
         )
         for call in calls:
-            self.counts.kinds.update(call.kinds)
+            self.counts.redacted.update(call.kinds)
         conversation.handle = handle
 
 

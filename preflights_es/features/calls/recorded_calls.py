@@ -13,7 +13,9 @@ from preflights_es.features.calls.domain.dialects import json_text
 from preflights_es.features.calls.domain.state import CallsState
 from preflights_es.features.calls.judging import collect_judgements
 from preflights_es.kernel.events import Event
+from preflights_es.kernel.ports import Head
 from preflights_es.kernel.session import fold
+from preflights_es.runtime.runner import Handle, Runner
 from preflights_es.use.request import Request
 
 
@@ -23,12 +25,15 @@ def read_asked_calls(request: Request, session_id: str) -> list[AskedCall]:
     Raises:
         PreflightsError: it is gone, erased or damaged.
     """
-    process = request.process
-    handle = process.runner.load(session_id)
-    codec = process.runner.codec(WORKFLOW)
-    stored = process.store.read(session_id)[: handle.version]
-    events = [codec.decode(one) for one in stored if one.data is not None]
-    return [*list_asked_calls(session_id, events)]
+    runner = request.process.runner
+    return [*list_asked_calls(session_id, read_call_events(runner, runner.load(session_id)))]
+
+
+def read_call_events(runner: Runner, at: Handle | Head) -> list[Event]:
+    """The events of a session of calls that are kept, up to a version."""
+    codec = runner.codec(WORKFLOW)
+    stored = runner.store.read(at.session_id)[: at.version]
+    return [codec.decode(one) for one in stored if one.data is not None]
 
 
 def list_asked_calls(session_id: str, events: Sequence[Event]) -> Iterator[AskedCall]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from types import MappingProxyType
-from typing import Any, Final
+from typing import Final
+
+from msgspec import structs
 
 from preflights_es.features.calls.cleaning import name_user
 from preflights_es.features.calls.domain import WORKFLOW
@@ -18,6 +20,7 @@ from preflights_es.features.calls.domain.calls import (
 from preflights_es.features.calls.domain.events import CallRecorded, CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.intake import Intake
+from preflights_es.features.calls.recorded_calls import read_call_events
 from preflights_es.features.calls.source_calls import SourceForm, UnreadLine
 from preflights_es.features.calls.sources import (
     SourceFile,
@@ -119,17 +122,12 @@ def import_calls(
     return ImportedCalls(
         file=", ".join(files),
         source=form,
-        added=counts.added,
-        present=counts.present,
-        erased=counts.erased,
-        elsewhere=counts.elsewhere,
-        sessions=len(counts.sessions),
-        new_sessions=counts.new_sessions,
-        unread=counts.unread,
-        unread_lines=tuple(counts.unread_lines),
-        refused=dict(counts.refused),
-        redacted=dict(sorted(counts.kinds.items())),
-        left_out=counts.left_out,
+        **{
+            **structs.asdict(counts),
+            "sessions": len(counts.sessions),
+            "unread_lines": tuple(counts.unread_lines),
+            "redacted": dict(sorted(counts.redacted.items())),
+        },
     )
 
 
@@ -227,9 +225,7 @@ def load_call_events(request: Request, session: str) -> tuple[Handle, list[Event
     process = request.process
     handle = process.runner.load(request.sessions.resolved(session, WORKFLOW.name))
     request.sessions.refuse_other(handle, WORKFLOW, "it holds no calls of another program")
-    codec = process.runner.codec(handle.workflow)
-    stored = process.store.read(handle.session_id)[: handle.version]
-    return handle, [codec.decode(one) for one in stored if one.data is not None]
+    return handle, read_call_events(process.runner, handle)
 
 
 def read_opening(request: Request, session_id: str) -> CallsOpened | None:
@@ -363,12 +359,9 @@ def find_calls_older_than(request: Request, days: int) -> list[str]:
 
 
 def _last_made_at(request: Request, head: Head) -> int | None:
-    codec = request.process.runner.codec(WORKFLOW)
-    stored: Sequence[Any] = request.process.store.read(head.session_id)
-    calls = (codec.decode(one) for one in stored if one.data is not None and one.input_id)
     times = (
         one.at if one.made_at is None else one.made_at
-        for one in calls
+        for one in read_call_events(request.process.runner, head)
         if isinstance(one, CallRecorded)
     )
     return max(times, default=None)
