@@ -139,6 +139,11 @@ def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:
     assert "2 calls added to 2 sessions" in found.out
     assert "line 2: no whole JSON" in found.err
     assert "line 3: no JSON object" in found.err
+    write(empty, 'cut off"}', r'"half \ud83d"', call("c"))
+    rotated = empty.call("calls", "import", "calls.jsonl")
+    assert "1 call added" in rotated.out
+    assert "line 1: no whole JSON" in rotated.err
+    assert "line 2: half of a surrogate pair" in rotated.err
     write(empty, "{oops")
     assert empty.call("calls", "import", "calls.jsonl").code == 1
 

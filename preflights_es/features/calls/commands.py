@@ -72,7 +72,7 @@ def _pointer_options(command: Callable[..., int]) -> Callable[..., int]:
     "--from",
     "source",
     type=click.Choice(get_args(SourceForm)),
-    help="What the file is. Default: by its first line.",
+    help="What the file is. Default: by its first lines.",
 )
 @_pointer_options
 @creating_command
@@ -126,8 +126,8 @@ def _say_imported(voice: Voice, made: ImportedCalls) -> None:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in made.redacted.items())
         voice.say(f"Taken out before recording: {kinds}.")
     if made.left_out:
-        parts = count_in_words(made.left_out, "request or answer")
-        voice.say(f"{parts} too large to keep: the size and the hash are kept.")
+        parts = count_in_words(made.left_out, "part")
+        voice.say(f"{parts} of calls too large to keep: the size and the hash are kept.")
     for one in made.unread_lines:
         voice.warn(f"line {one.line}: {one.why}")
     if more := made.unread - len(made.unread_lines):

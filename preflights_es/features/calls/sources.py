@@ -41,6 +41,7 @@ from preflights_es.kernel.text import one_line, shortened
 GUESSED_FROM: Final = 8 * 1024 * 1024  # bytes of lines that are looked at for a conversation's id
 LINE_MAX: Final = 64 * 1024 * 1024  # bytes; what of a call is too large to keep is left out
 DOCUMENT_MAX: Final = 64 * 1024 * 1024  # bytes of a file that is one JSON value
+AHEAD_MAX: Final = 20  # lines that are looked at to see what a file is
 WAITING_MAX: Final = 100_000  # lines of a batch that wait for their other half; OpenAI takes 50,000
 
 
@@ -81,8 +82,7 @@ class SourceFile:
         while self._line and not self._line.strip():
             self._advance()
         self._document = self._read_document()
-        values = self._document or [_decoded_line(self._line)[0]]
-        self.first = json_mapping(values[0])
+        self.first = self._find_first()
         """The first object; empty where there is none."""
 
     def __enter__(self) -> Self:
@@ -120,8 +120,19 @@ class SourceFile:
             return None
         return json_items(value) or [value]
 
+    def _find_first(self) -> dict[str, Any]:
+        """Also behind lines that cannot be read: a log that was rotated begins with half a line."""
+        if self._document or self.is_database:
+            return json_mapping((self._document or [None])[0])
+        first, ahead = json_mapping(_decoded_line(self._line)[0]), list[bytes]()
+        while not first and len(ahead) < AHEAD_MAX and sum(map(len, ahead)) < DOCUMENT_MAX:
+            ahead.append(self._read(LINE_MAX + 1))
+            first = json_mapping(_decoded_line(ahead[-1])[0])
+        self._held = io.BytesIO(b"".join((*ahead, self._held.read())))
+        return first
+
     def first_objects(self) -> list[dict[str, Any]]:
-        """The first object, and those behind it as far as they are looked at."""
+        """The first objects, as far as they are looked at."""
         values = self._document
         if values is None:
             ahead, size = [self._line], 0
@@ -296,7 +307,7 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
     names = shortened(one_line(", ".join(first)), 80)
     where = "say --request /NAME and --response /NAME"
-    what = f"JSON with the names {names}" if first else "its first line is no JSON object"
+    what = f"JSON with the names {names}" if first else "its first lines hold no JSON object"
     return SourceGuess(None, f"{what}: {where}")
 
 

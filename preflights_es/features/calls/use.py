@@ -88,7 +88,7 @@ def import_calls(
 
     Args:
         files: several of one form; `-` is standard input.
-        form: None to go by the first line.
+        form: None to go by the first lines.
         pointers: of the form `jsonl`: where request, response, session, time and user stand; the
             others are those of the settings, or are guessed.
         tell: takes what the files look like, where that was guessed.

@@ -378,7 +378,10 @@ def test_a_source_is_recognized_by_its_first_object(name: str, form: str) -> Non
             {"frage": "q", "antwort": "a"},
             "JSON with the names frage, antwort: say --request /NAME and --response /NAME",
         ),
-        ("no json", "its first line is no JSON object: say --request /NAME and --response /NAME"),
+        (
+            "no json",
+            "its first lines hold no JSON object: say --request /NAME and --response /NAME",
+        ),
     ],
 )
 def test_it_is_said_what_another_source_looks_like(line: Any, sentence: str) -> None:
