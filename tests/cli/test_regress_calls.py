@@ -167,6 +167,12 @@ def test_exported_calls_are_read_from_their_file(
     (empty.folder / "exported.jsonl").write_text(text)
     done = here(*LIVE[:3], "exported.jsonl", *LIVE[3:], "--json")
     assert (done.json["sessions"], done.json["counts"]["same"]) == (1, 1)
+    assert here("calls", "judge", newest, "1", "--expect", "refund", "--by", "Ada").code == 0
+    judged = here("admin", "export", "--workflow", "calls", "--judged").out
+    assert {json.loads(line).get("session_id", newest) for line in judged.splitlines()} == {newest}
+    (empty.folder / "judged.jsonl").write_text(judged)
+    done = here(*LIVE[:3], "judged.jsonl", *LIVE[3:], "--json")
+    assert (done.json["sessions"], done.json["counts"]["same"]) == (1, 1)
 
     api.script(losing(1))
     empty.log.unlink()
