@@ -238,6 +238,8 @@ def _walk_record_folder(
             continue
         if at and any(entry.name == ".git" for entry in found):
             continue  # another repository
+        if is_page(at) and not any(is_page(entry.name) for entry in found):
+            yield at, str(top / at), _stamp_of(os.lstat(top / at))  # read, it says what it is
         if at and not folder.is_deep and sum(is_page(entry.name) for entry in found) > 1:
             continue  # a chapter
         is_own = any(is_first_page(one.name) for one in found) and is_dated(at.rpartition("/")[2])
@@ -255,9 +257,11 @@ def _walk_record_folder(
                 continue  # notes beside a record
             is_named = is_page(name) or (folder.is_deep and is_other_text(name))
             if is_named and entry.is_file(follow_symlinks=False):
-                lies = entry.stat(follow_symlinks=False)
-                stamp = (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
-                yield within, entry.path, stamp
+                yield within, entry.path, _stamp_of(entry.stat(follow_symlinks=False))
+
+
+def _stamp_of(lies: os.stat_result) -> Stamp:
+    return (lies.st_size, lies.st_mtime_ns, lies.st_ctime_ns, lies.st_ino)
 
 
 def shown_name(name: str) -> str:

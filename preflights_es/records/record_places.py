@@ -295,7 +295,8 @@ def _without_ignored(root: Path, folder: RecordFolder, tree: Sequence[str]) -> R
 
     known = {shown_name(page) for page in tree if folder.holds(page)}
     lying = (file.path for file in record_files(root, (folder,)) if is_page(file.path))
-    return replace(folder, ignored=tuple(path for path in lying if path not in known))
+    others = (path for path in lying if path not in known and not (root / path).is_dir())
+    return replace(folder, ignored=tuple(others))
 
 
 def _has_record(root: Path, folder: str, pages: Sequence[str]) -> bool:
