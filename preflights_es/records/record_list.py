@@ -238,26 +238,37 @@ def _walk_record_folder(
             continue
         if at and any(entry.name == ".git" for entry in found):
             continue  # another repository
-        if is_page(at) and not any(is_page(entry.name) for entry in found):
+        pages = sum(is_page(entry.name) for entry in found)
+        if is_page(at) and not pages:
             yield at, str(top / at), _stamp_of(os.lstat(top / at))  # read, it says what it is
-        if at and not folder.is_deep and sum(is_page(entry.name) for entry in found) > 1:
+        if at and not folder.is_deep and pages > 1:
             continue  # a chapter
         is_own = any(is_first_page(one.name) for one in found) and is_dated(at.rpartition("/")[2])
         for entry in found:
             name, within = entry.name, f"{at}/{entry.name}" if at else entry.name
             if entry.is_dir(follow_symlinks=False):
-                is_other = is_passed_over(name) or f"{folder.path}/{within}" in others
-                is_read = not is_other and (
-                    folder.is_deep or (not at and folder.path != "." and is_dated(name))
-                )
-                if is_read and within.count("/") < DEPTH_MAX:
+                if within.count("/") < DEPTH_MAX and _may_hold_records(folder, within, others):
                     waiting.append(within)
                 continue
-            if is_own and not (is_first_page(name) or is_record_name(name)):
-                continue  # notes beside a record
-            is_named = is_page(name) or (folder.is_deep and is_other_text(name))
-            if is_named and entry.is_file(follow_symlinks=False):
+            is_note = is_own and not (is_first_page(name) or is_record_name(name))
+            if not is_note and _looks_like_record(entry, is_deep=folder.is_deep):
                 yield within, entry.path, _stamp_of(entry.stat(follow_symlinks=False))
+
+
+def _may_hold_records(folder: RecordFolder, within: str, others: Collection[str]) -> bool:
+    """Whether a folder in one of records is looked into."""
+    name = within.rpartition("/")[2]
+    if is_passed_over(name) or f"{folder.path}/{within}" in others:
+        return False
+    return folder.is_deep or (name == within and folder.path != "." and is_dated(name))
+
+
+def _looks_like_record(entry: os.DirEntry[str], *, is_deep: bool) -> bool:
+    """Whether it is a page or another text; a link only where it is called as a record is."""
+    name = entry.name
+    is_text = is_page(name) or (is_deep and is_other_text(name))
+    is_linked = entry.is_symlink() and is_record_name(name)
+    return is_text and (is_linked or entry.is_file(follow_symlinks=False))
 
 
 def _stamp_of(lies: os.stat_result) -> Stamp:

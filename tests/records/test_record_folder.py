@@ -173,6 +173,7 @@ def test_what_looks_like_a_record_and_is_not_read_is_named(clone: Path) -> None:
     filed(clone, "web/adr/2024-01-02-x.rst", "web/docs/use.rst", text="elsewhere")
     filed(clone, "docs/adr/0003-x.md", text="\n")
     filed(clone, "docs/adr/0004-x.md/notes.txt")
+    (clone / "docs/adr/0005-x.md").symlink_to("0001-x.md")
     assert "elsewhere" not in paths(clone)
     why = "files that end in .rst are not read: use .md"
     assert {one.path: one.why for one in records_in(clone, places(clone).folders).unread} == {
@@ -181,6 +182,7 @@ def test_what_looks_like_a_record_and_is_not_read_is_named(clone: Path) -> None:
         "web/adr/2024-01-02-x.rst": why,
         "docs/adr/0003-x.md": "it is empty",
         "docs/adr/0004-x.md": "it is no regular file",
+        "docs/adr/0005-x.md": "it is no regular file",
     }
 
 
