@@ -490,8 +490,8 @@ def _alias_key(path: str) -> str:
 def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:
     """Files of settings, signers and sessions that git keeps in another form than is read here.
 
-    All are looked at where attributes change, else those that the change touches. Of records,
-    another encoding counts: here it may say what git does not have.
+    All are looked at where attributes change, else those that the change touches. Of records, a
+    filter or encoding counts: here it may say what git does not have.
     """
     if not change.base:
         return
@@ -509,7 +509,7 @@ def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]
     there = [path for path in dict.fromkeys(paths) if os.path.lexists(root / path)]
     in_records = process.record_places.folders
     pages = [one for one in _named(root, change) if is_page(one) and folder_of(one, in_records)]
-    attributes = {**converted(root, pages, (ENCODING,)), **converted(root, there)}
+    attributes = {**converted(root, pages, (ENCODING, "filter")), **converted(root, there)}
     for path, attribute in attributes.items():
         text = (
             f"{printable(path)}: git may keep other bytes of it than are checked: take its "

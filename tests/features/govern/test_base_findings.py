@@ -58,9 +58,7 @@ def test_a_session_is_kept_as_it_lies_there(team: Project, attribute: str) -> No
     files = [one["file"] for one in found["unverified-session"]]
     sessions = [str(session_file(team, one).relative_to(team.folder)) for one in (first, id_)]
     name = attribute.partition("=")[0]
-    records = (
-        (team.folder / "docs/decisions").glob("*.md") if name == "working-tree-encoding" else ()
-    )
+    records = (team.folder / "docs/decisions").glob("*.md") if name != "ident" else ()
     others = [str(one.relative_to(team.folder)) for one in records]
     wanted = [".preflights/allowed_signers", *sessions, "preflights.toml", *others]
     assert sorted(files) == sorted(wanted)
