@@ -103,10 +103,16 @@ class BothSides:
         return [path for path in found if path in looked]
 
     def _goes_on(self, session_id: str, was: BaseSession) -> bool:
-        """Whether what counts of a session here, and its file, go on where the base ends."""
-        hashes = [one.hash for one in was.events]
-        counted = [one.hash for one in self.events(session_id)]
-        return _has_hash_prefix(counted, hashes) and self._is_filed(session_id, hashes)
+        """Whether what counts of a session here, and its file, go on where the base ends.
+
+        The settings of the change may name another project, of which the log has no decisions.
+        """
+        hashes, events = [one.hash for one in was.events], self.events(session_id)
+        counted = [one.hash for one in events]
+        if not (_has_hash_prefix(counted, hashes) and self._is_filed(session_id, hashes)):
+            return False
+        is_ended = any(one.type == SessionErased.tag for one in events)
+        return is_ended or any(row.session_id == session_id for row in self.here)
 
     def _is_filed(self, session_id: str, hashes: Sequence[bytes]) -> bool:
         return any(_has_hash_prefix(self._hashes(path), hashes) for path in self._filed[session_id])

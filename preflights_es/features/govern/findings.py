@@ -299,8 +299,8 @@ def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> 
     settings = [one.path for one in change.files if one.path in (FILE, PYPROJECT)]
     if keys := _changed_settings(root, change) if settings else ():
         text = (
-            f"{settings[0]}: the change sets {' and '.join(keys)} otherwise: later sessions are "
-            "kept or redacted by that"
+            f"{settings[0]}: the change sets {' and '.join(keys)} otherwise: sessions are found, "
+            "kept and redacted by that"
         )
         yield finding("gate-changed", level, text, settings)
     inner = [one for one in change.files if one.folder and one.name in (FILE, PYPROJECT)]
@@ -340,7 +340,7 @@ def _edited_runners(root: Path, change: ChangeSet) -> list[str]:
 
 
 def _changed_settings(root: Path, change: ChangeSet) -> list[str]:
-    """Keys of the settings that say which sessions become files, and redacted how, that differ."""
+    """Keys that say which sessions count, become files, and are redacted how, that differ."""
 
     def before(name: str) -> str | None:
         with suppress(Unreadable):
@@ -359,7 +359,8 @@ def _kept_by_settings(read: Callable[[], FileSettings | None]) -> dict[str, Any]
     except SettingsError:
         found = None
     values = found.values if found else {}
-    return {"records": values.get("records", RecordsTable()), "redact": {*values.get("redact", ())}}
+    found_by = {"project": values.get("project"), "records": values.get("records", RecordsTable())}
+    return found_by | {"redact": {*values.get("redact", ())}}
 
 
 # 4. Acceptances that no signer of the base signed --------------------------------------------

@@ -162,6 +162,17 @@ def test_settings_that_move_the_records_hide_no_decision(team: Project, tmp_path
     assert "sessions there are read no more" in found["unverified-session"][0]["message"]
 
 
+def test_a_log_of_another_project_ends_no_decision(team: Project) -> None:
+    """Settings of the change name it: the log has the session, and not for this project."""
+    decided(team, "Add OAuth login", "auth_strategy=OAuth")
+    committed(team)
+    team.git("branch", "--force", "base")
+    write(team, "preflights.toml", 'project = "other"\n')
+    code, found = found_in(team)
+    assert (code, [*found]) == (0, ["gate-changed"])
+    assert "sets project otherwise" in found["gate-changed"][0]["message"]
+
+
 def test_folders_beyond_the_cap_are_named(team: Project) -> None:
     for n in range(FOLDERS_MAX + 2):
         write(team, f".preflights/empty{n}/x", "")
