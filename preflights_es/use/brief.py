@@ -208,6 +208,7 @@ def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
         date=row.date,
         path=row.path,
         tool=row.tool,
+        is_partly=row.status == "partly_superseded",
     )
 
 

@@ -91,13 +91,14 @@ def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) 
     filed(house, "docs/decisions/0008-old.md", n="8", status="Superseded by [9. X](0009-x.md)")
     filed(house, "docs/decisions/0009-no.md", n="9", title="# Do _this_", status="Rejected")
     filed(house, "docs/decisions/0010-x.md", n="10", title="Move the *orders* to MySQL")
-    filed(house, "docs/decisions/0011-x.md", n="11", title="Use Redis for user sessions")
+    partly = "Partly superseded by ADR-9"
+    filed(house, "docs/decisions/0011-x.md", title="Use Redis for user sessions", status=partly)
     filed(house, "docs/decisions/caching.md", n="12", title="Use Valkey for prices")
     house.decided()
     assert in_force(house.call("prompt").out) == [
         "Authentication: OAuth (ADR-0012)",
         "Prices: Valkey (docs/decisions/caching.md)",
-        "User sessions: Redis (ADR-0011)",
+        "User sessions: Redis (ADR-0011, partly superseded)",
         "Move the orders to MySQL (docs/decisions/0010-x.md)",
         "Database: PostgreSQL (ADR-0007)",
     ]
