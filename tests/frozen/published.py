@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import tomllib
@@ -17,6 +18,7 @@ import click
 import msgspec
 
 import preflights_cli
+import preflights_es
 from preflights_cli.main import _exit_code_of_error, preflights
 from preflights_es.kernel import errors
 from preflights_es.providers.capabilities import BASE_URL_VARIABLES, KEY_VARIABLES
@@ -31,6 +33,7 @@ from preflights_es.words import signing
 from preflights_es.words.imports import WORKFLOW as IMPORTS
 from preflights_es.words.workflow import ANY, HEAD, STATUSES, TAIL, View, Workflow
 from tests.frozen.shapes import LEFT_OUT, Shape, shape_of, shape_of_schema
+from tests.house.api_page import methods
 from tests.house.test_fields import events
 from tests.markdown import ROOT, tables, ticked
 
@@ -212,6 +215,27 @@ def _parameter_text(one: click.Parameter) -> str:
     return text + ("" if one.required else LEFT_OUT + instead)
 
 
+def _python_shapes() -> Published:
+    """What programs import and call, by the names and the order of arguments."""
+    own = {name: getattr(preflights_es, name) for name in preflights_es.__all__}
+    called: dict[str, Callable[..., Any]] = {
+        f"Preflights.{name}": one for name, one in methods().items()
+    }
+    called |= {name: one for name, one in own.items() if inspect.isfunction(one)}
+    return {name: {} for name in own} | {name: _arguments(one) for name, one in called.items()}
+
+
+def _arguments(one: Callable[..., Any]) -> Shape:
+    """By name; those by position with their number."""
+    found, places = Shape(), count(1)
+    for name, argument in inspect.signature(one).parameters.items():
+        if argument.kind in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD) or name == "self":
+            continue
+        place = "by name" if argument.kind == argument.KEYWORD_ONLY else f"{next(places)}"
+        found[name] = place + (LEFT_OUT if argument.default is not argument.empty else "")
+    return found
+
+
 def _setting_shapes() -> Published:
     keys = msgspec.defstruct("File", [(key, one.kind, None) for key, one in KEYS.items()])
     own_tables = {
@@ -280,6 +304,11 @@ KINDS: Final[Mapping[str, PublishedKind]] = {
     "commands": PublishedKind(
         _command_shapes,
         "keep it with what it means, hidden from the help if need be, and add another one",
+        is_read=True,
+    ),
+    "python": PublishedKind(
+        _python_shapes,
+        "keep the name and its arguments, and add another one with a default, by name",
         is_read=True,
     ),
     "settings": PublishedKind(
