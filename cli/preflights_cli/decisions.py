@@ -24,6 +24,7 @@ from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import ACTOR_WORDS, Actor
 from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line
+from preflights_es.records.project_brief import DecisionConflict, describe_conflict
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import (
     BEST_MAX,
@@ -60,6 +61,13 @@ def say_foreign(
         return
     voice.say("Records of other tools, or written by hand:")
     streamed(("record", "status", "date", "title"), _foreign_record_rows(rows))
+
+
+def _say_conflicts(voice: Voice, found: Sequence[DecisionConflict]) -> None:
+    if found:
+        voice.say("In conflict:")
+    for one in found:
+        voice.say(f"  {describe_conflict(one)}")
 
 
 def _foreign_record_rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
@@ -174,6 +182,7 @@ def decisions_command(
         how: dict[str, Any] = {"everything": everything, "query": query, "path": file}
         _say_decisions(voice, found.rows, found.head.foreign, **how)
     say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
+    _say_conflicts(voice, found.head.conflicts)
     if (found.head.matches or 0) > BEST_MAX and not voice.as_json:
         voice.say(f"The best {BEST_MAX} of {found.head.matches:,} that match.")
     if found.head.everywhere and not voice.as_json:
@@ -204,6 +213,9 @@ def _tell_missing(voice: Voice, found: DecisionListing, *, looks_back: bool) -> 
     if found.more:
         more = count_in_words(found.more, "session")
         voice.warn(f"and {more} more: `preflights {LISTING}` lists them all")
+    if found.undated:
+        left_out = count_in_words(found.undated, "record")
+        voice.warn(f"{left_out} in force of other tools without a day: left out")
     if found.erased and looks_back and not voice.quiet:
         were = "was" if found.erased == 1 else "were"
         what = f"{count_in_words(found.erased, 'session')} of this project {were} erased"
@@ -243,9 +255,11 @@ def _say_decisions(
         voice.hint("Ask why with: preflights why UID")
     elif path:
         voice.say(escaped_text(f"No decision says that it holds for {path}."))
+    elif others:
+        return
     elif query:
         voice.say("No decision matches.")
-    elif not others:
+    else:
         voice.say("Nothing is decided here." if everything else "Nothing is in force here.")
 
 

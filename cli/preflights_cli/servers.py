@@ -184,8 +184,9 @@ def _exported(
         voice.warn(f"left out: {escaped_text(why)}")
     names = ", ".join(escaped_text(shortened(one, NAME_SHOWN)) for one in site.names[:NAMES_SHOWN])
     more = ", ..." if len(site.names) > NAMES_SHOWN else ""
+    records = f"{count_in_words(site.records, 'record')} of other tools, " if site.records else ""
     voice.say(
-        f"The site publishes {count_in_words(site.decisions, 'decision')}, "
+        f"The site publishes {count_in_words(site.decisions, 'decision')}, {records}"
         f"{count_in_words(len(site.names), 'name')}{f' ({names}{more})' if names else ''} "
         f"and the texts of {count_in_words(site.texts, 'event')}."
     )

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
-
-import msgspec
 
 from preflights_es.kernel.ids import short_session
 from preflights_es.records.project_brief import (
@@ -21,14 +18,14 @@ from preflights_es.records.project_brief import (
 )
 from preflights_es.records.record_list import record_files
 from preflights_es.runtime.features import FEATURES
+from preflights_es.use.conflicts import as_conflict, find_clashes
 from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import former_of, turned_down_by
-from preflights_es.words.decisions import OPEN_FIELD, OTHER, Related
-from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
+from preflights_es.words.decisions import OTHER, Related
 from preflights_es.words.signing import IN_SHORT
 
 PENDING: Final = ("ready", "proposed")
@@ -70,9 +67,8 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
     rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
     foreign, unclear = _foreign_records_in_force(request, rows)
-    others, clashes = _parted(request, [*accepted, *foreign])
+    others, in_conflict = _parted(request, [*accepted, *foreign])
     in_force, near, count = _select_brief_decisions(request, others, rows, task)
-    in_conflict = [_conflict(place) for place in clashes]
     proposed = [_quote_decision_row(row) for row in rows if row.standing in PENDING]
     asked = [
         Open(short_session(one.session_id), one.intention, one.question)
@@ -121,12 +117,11 @@ def list_decisions_beside_session(request: Request, session_id: str, task: str, 
     rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]
     foreign, _ = _foreign_records_in_force(request, rows)
-    others, clashes = _parted(request, [*accepted, *foreign])
+    others, conflicts = _parted(request, [*accepted, *foreign])
     others = [r for r in others if r.session_id != session_id]
     found, near, count = _select_brief_decisions(request, others, rows, task)
-    if not (found or clashes):
+    if not (found or conflicts):
         return ""
-    conflicts = [*map(_conflict, clashes)]
     return list_decisions_in_force(found, count, room, near, conflicts=conflicts)[0]
 
 
@@ -137,11 +132,11 @@ def _list_newest_decisions(request: Request) -> list[DecisionRow]:
 
 def _parted(
     request: Request, in_force: Sequence[DecisionRow | ForeignRow]
-) -> tuple[list[DecisionRow | ForeignRow], list[list[_Valued]]]:
-    """What is in force without what collides, and that."""
-    clashes = _colliding(request, in_force)
+) -> tuple[list[DecisionRow | ForeignRow], list[DecisionConflict]]:
+    """What is in force without what is in conflict, and that."""
+    clashes = find_clashes(request.process, in_force)
     apart = {one.row.uid for place in clashes for one in place}
-    return [row for row in in_force if row.uid not in apart], clashes
+    return [row for row in in_force if row.uid not in apart], [*map(as_conflict, clashes)]
 
 
 def _select_brief_decisions(
@@ -233,109 +228,3 @@ def _quote_decision_row(
         file=row.file or "",
         signature=IN_SHORT[row.signature.verdict] if row.signature else "",
     )
-
-
-class _Valued(msgspec.Struct, frozen=True):
-    """A value of a decision or a record, and where it stands."""
-
-    row: DecisionRow | ForeignRow
-    category: str
-    field: str
-    scope: str
-    value: str
-
-    @property
-    def name(self) -> str:
-        if isinstance(self.row, ForeignRow):
-            return self.row.path
-        return self.row.name + (" (file)" if self.row.file else "")
-
-
-def conflicts(
-    request: Request, rows: Sequence[DecisionRow | ForeignRow]
-) -> Iterator[DecisionConflict]:
-    """What has two values in force at one place, which no person kept on purpose."""
-    return map(_conflict, _colliding(request, rows))
-
-
-def _conflict(place: Sequence[_Valued]) -> DecisionConflict:
-    first = place[0]
-    named = tuple((one.value, one.name) for one in place)
-    return DecisionConflict(first.category, first.scope, first.field, named)
-
-
-def _colliding(request: Request, rows: Sequence[DecisionRow | ForeignRow]) -> list[list[_Valued]]:
-    """The same, with one decision or record for each value."""
-    own = [row for row in rows if isinstance(row, DecisionRow)]
-    records = [row for row in rows if isinstance(row, ForeignRow)]
-    found = [*_colliding_decisions(own)]
-    of_uid = {one.row.uid: place for place in found for one in place}
-    for row, record, value in FEATURES.port("contradictions")(request.process, own, records):
-        if row.uid not in of_uid:
-            field, said = row.fields[0]
-            first = _Valued(row, _topic(row) or row.title, field, row.scope, value=said)
-            found.append(of_uid.setdefault(row.uid, [first]))
-        of_uid[row.uid].append(_Valued(record, "", "", record.scope, value=value))
-    return found
-
-
-def _colliding_decisions(rows: Iterable[DecisionRow]) -> Iterator[list[_Valued]]:
-    alike: dict[tuple[str, str, frozenset[str]], list[_Valued]] = {}
-    for row in rows:
-        begin = cut_word_beginnings(row.scope) if row.scope else frozenset[str]()
-        for (category, field), said in _valued(row):
-            alike.setdefault((category, field, begin), []).append(said)
-    for (_, key, _), having in alike.items():
-        for place in _group_values_by_scope(having, by_subject=not key) if len(having) > 1 else ():
-            values: dict[str, _Valued] = {}
-            for one in place:
-                values.setdefault(canonical(one.value), one)
-            differing = [*values.values()]
-            pairs = combinations((one.row for one in differing), 2)
-            if not all(_is_beside(one, other.uid) for one, other in pairs):
-                yield differing
-
-
-def _valued(row: DecisionRow) -> Iterator[tuple[tuple[str, str], _Valued]]:
-    """The values of a decision, behind what two of one topic have in common."""
-    for at, (field, value) in enumerate(row.fields):
-        if topic := _topic(row):
-            yield (topic, field), _Valued(row, topic, field, row.scope, value=value)
-        elif not at and (about := _subject_beside_value(row.title, value, row.scope)):
-            yield ("", ""), _Valued(row, about, field="", scope=row.scope, value=value)
-
-
-def _topic(row: DecisionRow) -> str:
-    """Empty without one; a label of a person's own names no place either."""
-    is_own = bool(row.fields) and row.fields[0][0] == OPEN_FIELD
-    return "" if is_own or row.category == OTHER else row.category
-
-
-def _subject_beside_value(title: str, value: str, scope: str) -> str:
-    """What a title says beside its value; empty where that is no more than what it is for.
-
-    "Use Kotlin for the app" and "Use Koin for the app" do not contradict each other.
-    """
-    before, found, after = title.casefold().partition(value.casefold())
-    about = " ".join(f"{before} {after}".split()) if found else ""
-    return about if {*collect_search_words(about)} - {*collect_search_words(scope)} else ""
-
-
-def _group_values_by_scope(
-    having: Sequence[_Valued], *, by_subject: bool
-) -> Iterable[list[_Valued]]:
-    """Those of one scope together, and where no topic says it of one subject."""
-    if len({one.scope for one in having}) == 1 and not by_subject:
-        return [[*having]]
-    same = FEATURES.port("places")
-    scopes = same(dict.fromkeys(one.scope for one in having))
-    subjects = same(dict.fromkeys(one.category for one in having)) if by_subject else {}
-    places: dict[tuple[str, str], list[_Valued]] = {}
-    for one in having:
-        place = scopes[one.scope], subjects.get(one.category, "")
-        places.setdefault(place, []).append(one)
-    return places.values()
-
-
-def _is_beside(one: DecisionRow | ForeignRow, uid: str) -> bool:
-    return isinstance(one, DecisionRow) and uid in (beside.related.uid for beside in one.kept)

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import ArtifactOutside, PreflightsError, ProjectionDamaged, Refused
 from preflights_es.kernel.events import INT_MAX
-from preflights_es.kernel.ids import EPOCH, iso, iso_or_none
+from preflights_es.kernel.ids import DAY_LENGTH, EPOCH, iso, iso_or_none
 from preflights_es.kernel.ports import Choice
 from preflights_es.kernel.text import caseless
 from preflights_es.projections.decisions import (
@@ -21,15 +21,19 @@ from preflights_es.projections.decisions import (
     decode_patch_row,
     filter_decisions_in_force,
 )
+from preflights_es.records.project_brief import DecisionConflict
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
+from preflights_es.use.conflicts import list_conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.turned_down import find_successor
 
 DAY: Final = 86_400_000_000  # microseconds
 BEST_MAX: Final = 50  # decisions that a search lists
+COMPARED_MAX: Final = 2_000  # decisions of a list that are held against each other
 LOST_MAX: Final = 5  # sessions that are named each, where they could not be folded
 
 
@@ -42,11 +46,14 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     behind: bool
     """Whether it may be older than the log, because another process was writing."""
     foreign: tuple[ForeignRow, ...]
-    """Records without a session; none of a moment or a category."""
+    """Records without a session; of a moment those that were in force then by their dates."""
     path: str | None = None
     """The file that was asked for; then only what says that it holds for it is listed."""
     everywhere: int | None = None
     """How many others hold without a pattern, where a file was asked for."""
+    conflicts: tuple[DecisionConflict, ...] = ()
+    """Two values in force at one place; none of a part of the list, or of more than
+    `COMPARED_MAX` decisions."""
     matches: int | None = None
     """How many decisions a search found, of which at most the best `BEST_MAX` are listed."""
     decisions: tuple[DecisionRow, ...] = ()
@@ -74,6 +81,8 @@ class DecisionListing(Result, frozen=True):
     """Records that cannot be read."""
     doubtful: tuple[ForeignRow, ...]
     """Records that are not in force although a person may think so."""
+    undated: int
+    """Records in force that name no day, where a moment was asked for: they are left out."""
     lost: tuple[LostSession, ...]
     """The first `LOST_MAX` sessions that could not be folded."""
     more: int
@@ -109,13 +118,22 @@ def listing(
         matching = (one for one in found if one.uid in ranks)
         best = sorted(matching, key=lambda one: ranks[one.uid])
         matches, found = len(best), iter(best[:BEST_MAX])
-    first = list(islice(found, 1))
-    there = () if first or category is None or query else _other_categories(request, category)
+    first = list(islice(found, COMPARED_MAX + 1))
     left_out = _find_lost_sessions(request, at)
     behind = bool(process.projector.behind)
     is_whole = at is None and category is None
-    records = records_beside(request, everything=everything) if is_whole else None
-    rows = records.rows if records else ()
+    records = records_beside(request, everything=everything or at is not None)
+    rows, undated = records.rows, 0
+    if at is not None:
+        undated = sum(one.is_held and not one.date for one in rows)
+        rows = tuple(_list_records_held_then(request, rows, iso(at)[:DAY_LENGTH]))
+    if category is not None:
+        rows = tuple(one for one in rows if caseless(one.category) == caseless(category))
+    is_some = bool(first or rows or query)
+    there = () if category is None or is_some else _other_categories(request, category)
+    conflicts: tuple[DecisionConflict, ...] = ()
+    if not (everything or query or path or category is not None or len(first) > COMPARED_MAX):
+        conflicts = list_conflicts(process, [*reversed(first), *rows])
     if ranks is not None:
         rows = tuple(
             sorted((one for one in rows if one.path in ranks), key=lambda one: ranks[one.path])
@@ -131,7 +149,7 @@ def listing(
     if is_whole:
         notice_clashes(request)
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
-    head = replace(head, matches=matches)
+    head = replace(head, conflicts=conflicts, matches=matches)
     if path:
         head = replace(head, path=path, everywhere=everywhere)
     found = chain(first, found)
@@ -139,8 +157,9 @@ def listing(
         head=head,
         rows=found,
         categories=there,
-        unread=records.unread if records else (),
-        doubtful=records.doubtful if records else (),
+        unread=records.unread if is_whole else (),
+        doubtful=records.doubtful if is_whole else (),
+        undated=undated,
         **left_out,
     )
 
@@ -159,10 +178,34 @@ def end_of(day: str) -> int:
 
 
 def days(request: Request) -> tuple[tuple[str, int], ...]:
-    """Pairs of a day, UTC, and how many decisions were accepted on it, oldest first."""
+    """Pairs of a day, UTC, and how many decisions were accepted on it, oldest first.
+
+    Records of other tools in force count, by the day that they name.
+    """
     rows = request.process.projector.rows("decisions", request.process.project)
     found = Counter(row["accepted_at"] // DAY for row in rows if row["accepted_at"] is not None)
-    return tuple((iso(day * DAY).partition("T")[0], found[day]) for day in sorted(found))
+    by_day = Counter({iso(day * DAY)[:DAY_LENGTH]: count for day, count in found.items()})
+    records = records_beside(request, everything=False).rows
+    by_day.update(one.date[:DAY_LENGTH] for one in records if one.date)
+    return tuple(sorted(by_day.items()))
+
+
+def _list_records_held_then(
+    request: Request, records: Iterable[ForeignRow], day: str
+) -> Iterator[ForeignRow]:
+    """The records that were in force at the end of a day, as far as dates tell."""
+    known = [one for one in records if one.is_held or one.status == "superseded"]
+    accepted = list_decisions(request, everything=True) if known else ()
+    own = {row.number: row for row in accepted if row.number and row.accepted_at}
+    for one in known:
+        if not one.date or one.date[:DAY_LENGTH] > day:
+            continue
+        if one.is_held:
+            yield one
+        elif later := find_successor(one, known, own):
+            since = later.date if isinstance(later, ForeignRow) else later.accepted_at or ""
+            if since[:DAY_LENGTH] > day:
+                yield replace(one, status="accepted", superseded_by="", is_one_sided=False)
 
 
 def list_decisions(

@@ -99,10 +99,11 @@ def of_records(
         records: all of them.
         numbers: decisions in force, by number.
     """
+    held = [one for one in records if one.is_held]
     for old in records:
         if old.status != "superseded" or not old.value:
             continue
-        later = find_successor(old, records, numbers)
+        later = find_successor(old, held, numbers)
         values = values_of([later]) if later else ()
         is_same = canonical(old.value) in map(canonical, values)
         # What only held for a part says nothing of the whole.
@@ -122,7 +123,7 @@ def values_of(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[str]:
 def find_successor(
     old: ForeignRow, records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
 ) -> DecisionRow | ForeignRow | None:
-    """What took a record's place, where that is in force and named beyond doubt."""
+    """What took a record's place, where that is one of these and named beyond doubt."""
     from preflights_es.records.status_words import reference
 
     said = reference(old.superseded_by)
@@ -131,9 +132,7 @@ def find_successor(
     names: list[int | str] = [said.text, said.path.rpartition("/")[2]]
     names += [] if said.number is None else [said.number]
     found: list[DecisionRow | ForeignRow] = [
-        one
-        for one in records
-        if one.is_held and (any(map(one.is_called, names)) or one.title == said.text)
+        one for one in records if any(map(one.is_called, names)) or one.title == said.text
     ]
     if said.number is not None and (own := numbers.get(said.number)):
         found.append(own)

@@ -115,9 +115,7 @@ def test_the_brief_knows_records_in_force_as_it_knows_decisions(house: Project) 
     assert len(listed["decisions"]) + len(listed["foreign"]) == 5 + 79
 
 
-def test_a_program_gets_the_records_that_the_command_lists_and_a_filter_none(
-    house: Project,
-) -> None:
+def test_a_program_gets_the_records_that_the_command_lists(house: Project) -> None:
     filed(house)
     house.decided()
     listed = house.call("decisions", "--json").json
@@ -125,9 +123,31 @@ def test_a_program_gets_the_records_that_the_command_lists_and_a_filter_none(
         found = log.decisions()
     assert [row.path for row in found.foreign] == [row["path"] for row in listed["foreign"]]
     assert [row.uid for row in found.decisions] == [row["uid"] for row in listed["decisions"]]
-    house.decided()
-    for words in (("--category", "Database"), ("--at", "2030-01-01")):
-        assert house.call("decisions", *words, "--json").json["foreign"] == []
+
+
+def test_a_day_a_category_and_a_search_find_records_as_they_find_decisions(house: Project) -> None:
+    filed(house)
+    old = filed(house, "docs/decisions/0008-old.md", n="8", title="Use Redux", status="x")
+    new = "[9. Use Zustand](0009-new.md)"
+    old.write_text(old.read_text().replace("\nx\n", f"\nSuperseded by {new}\n"))
+    later = filed(house, "docs/decisions/0009-new.md", n="9", title="Use Zustand")
+    later.write_text(later.read_text().replace("2020-03-04", "2020-05-06"))
+    dateless = filed(house, "docs/decisions/0010-tabs.md", n="10", title="Use tabs")
+    dateless.write_text(dateless.read_text().replace("Date: 2020-03-04\n", ""))
+
+    def told(*words: str) -> dict[int, str]:
+        found = house.call("decisions", *words, "--json").json["foreign"]
+        return {one["number"]: one["status"] for one in found}
+
+    assert told("--at", "2020-03-03") == {}
+    assert told("--at", "2020-03-04") == {7: "accepted", 8: "accepted"}
+    assert told("--at", "2020-05-06") == {7: "accepted", 9: "accepted"}
+    then = house.call("decisions", "--at", "2020-05-06")
+    assert "Nothing is in force" not in then.out
+    assert "1 record in force of other tools without a day: left out" in then.err
+    assert told("--category", "database") == {7: "accepted"}
+    found = house.call("decisions", "--query", "why PostgreSQL").out
+    assert ("No decision matches" in found, "ADR-0007" in found) == (False, True)
 
 
 def test_a_status_that_is_not_understood_is_named_and_not_held(house: Project) -> None:

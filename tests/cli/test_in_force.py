@@ -278,6 +278,7 @@ def test_what_start_calls_a_contradiction_is_one_in_the_brief_and_in_a_check(
     assert f"both hold now: ADR-0009, and {path} " in done.err
     (clash,) = kafka.call("prompt", "--json").json["conflicts"]
     assert clash["values"] == [["npm", "ADR-0009"], ["pnpm", path]]
+    assert f"Management, Tool: npm (ADR-0009) and pnpm ({path})" in kafka.call("decisions").out
     checked = kafka.call("check")
     assert (checked.code, "npm (ADR-0009) and pnpm" in checked.out) == (0, True)
     again = ("start", "Use npm instead of pnpm", "--accept", "--by", "Ada")

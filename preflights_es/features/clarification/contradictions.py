@@ -64,6 +64,8 @@ class _Places:
         self._scoped = defaultdict[str, list[tuple[frozenset[str], DecisionRow]]](list)
         """Those with a topic, by the first beginning of a word of their scope, or by none."""
         for one in decisions:
+            if not one.fields:
+                continue
             scope = cut_word_beginnings(one.scope)
             has_topic = ComparedDecision(category=one.category, fields=one.fields).has_topic
             self._at[caseless(one.category) if has_topic else "", scope].append(one)

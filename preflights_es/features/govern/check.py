@@ -55,10 +55,11 @@ from preflights_es.features.govern.findings import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
+from preflights_es.records.project_brief import describe_conflict
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_names import HELD, RecordHeader, is_page
 from preflights_es.system.files import Unreadable
-from preflights_es.use.brief import conflicts
+from preflights_es.use.conflicts import list_conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of
 from preflights_es.use.holding import as_held, describe_holding_decision, is_counted, unused_of
 from preflights_es.use.request import Request
@@ -277,13 +278,10 @@ def _contradictions(
     """Two values in force for one field at one place, of which at least one is a decision's."""
     records = {row.name: row.artifact for row in rows}
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
-    for conflict in conflicts(request, [*newest_first, *others]):
-        said = " and ".join(escaped_text(f"{value} ({name})") for value, name in conflict.values)
-        place = f" for {escaped_text(conflict.scope)}" if conflict.scope else ""
+    for conflict in list_conflicts(request.process, [*newest_first, *others]):
         newest = conflict.values[0][1].partition(" ")[0]
-        what = ", ".join(map(escaped_text, filter(None, (conflict.category, conflict.field))))
         text = (
-            f"{what}{place}: {said} are both in force. "
+            f"{describe_conflict(conflict)} are both in force. "
             f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
         )
         record = records.get(newest) or ""

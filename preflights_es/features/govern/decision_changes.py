@@ -425,10 +425,14 @@ def _successor_changed(
     newer = _shorten_decision_text(now.superseded_by) or "no record that it names"
     is_same = was.superseded_by.rpartition("/")[2] == now.superseded_by.rpartition("/")[2]
     if is_same and was.path != now.path:  # in another folder a number may mean another record
-        found = find_successor(now, here, {})
+        found = _find_held_successor(now, here)
         newer = found.path if isinstance(found, ForeignRow) else newer
-        is_same = _is_one_file(find_successor(was, before, {}), found)
+        is_same = _is_one_file(_find_held_successor(was, before), found)
     return "" if is_same else f"is replaced by {newer} now"
+
+
+def _find_held_successor(old: ForeignRow, records: Sequence[ForeignRow]) -> Row | None:
+    return find_successor(old, [one for one in records if one.is_held], {})
 
 
 def _is_one_file(was: Row | None, now: Row | None) -> bool:

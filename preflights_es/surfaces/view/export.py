@@ -26,11 +26,14 @@ from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import ProviderCall, UsageTotals
+from preflights_es.records.project_brief import describe_conflict
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import pictures, project_pages, rendering
 from preflights_es.surfaces.view.pictures import bars
 from preflights_es.surfaces.view.site_folder import OURS, Built
+from preflights_es.use.conflicts import list_conflicts
 from preflights_es.use.decisions import listing
+from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
@@ -132,6 +135,7 @@ class _Building:
         self.left_out: dict[str, str] = {}
         """Why they cannot be read, by session."""
         self.told: list[Told] = []
+        self.records: tuple[ForeignRow, ...] = ()
         self.listed: dict[str, str] = {}
         """Digests of the pages that `site.js` tells of."""
 
@@ -151,9 +155,10 @@ class _Building:
         # Where one lies is no matter of the site.
         self.rows = rows = [replace(row, file=None) for row in rows]
         in_force = [row for row in rows if row.standing == "accepted"]
-        self._list("index", in_force, everything=False)
+        held = [one for one in self.records if one.is_held]
+        self._list("index", in_force, held, everything=False)
         if self.everything:
-            self._list("all", rows, everything=True)
+            self._list("all", rows, self.records, everything=True)
         self._list_of_sessions()
         for name in STATIC:
             self._put(f"static/{name}", rendering.read_static_file(name))
@@ -162,6 +167,7 @@ class _Building:
         self._put("proof/site.js", _proof(shared))
         return Built(
             decisions=len(rows),
+            records=len(self.records),
             sessions=len(rows),
             names=tuple(sorted(self.names)),
             texts=self.texts,
@@ -182,7 +188,9 @@ class _Building:
     def _rows(self) -> list[DecisionRow]:
         """One decision of each session: the last that is listed."""
         last = dict[str, DecisionRow]()
-        for row in listing(self.request, everything=self.everything).rows:
+        found = listing(self.request, everything=self.everything)
+        self.records = found.head.foreign
+        for row in found.rows:
             is_meant = self.everything or row.standing == "accepted"
             if is_meant and row.session_id not in self.skipped:
                 last[row.session_id] = row
@@ -319,7 +327,14 @@ class _Building:
             self.listed[path] = sha256(text).hexdigest()
             self._put(path, text)
 
-    def _list(self, name: str, rows: Sequence[DecisionRow], *, everything: bool) -> None:
+    def _list(
+        self,
+        name: str,
+        rows: Sequence[DecisionRow],
+        records: Sequence[ForeignRow],
+        *,
+        everything: bool,
+    ) -> None:
         known = {"q": "", "as-of": "", "all": "1" if everything else "", "topic": ""}
         last = max(1, -(-len(rows) // project_pages.ROWS_MAX))
         paths = [f"{name}{f'-{n}' if n > 1 else ''}.html" for n in range(1, last + 1)]
@@ -327,11 +342,18 @@ class _Building:
         self.pages[address] = paths[0]
         for number, path in enumerate(paths, 1):
             self.pages[f"/?{'all=1&' if everything else ''}page={number}"] = path
-        topics = project_pages.most_common_topics(Counter(row.category for row in self.rows))
+        about = Counter(row.category for row in self.rows)
+        about.update(row.category for row in self.records)
+        topics = project_pages.most_common_topics(about)
+        shown: list[DecisionRow | ForeignRow] = [*reversed(rows), *records]
+        clashes = () if everything else list_conflicts(self.request.process, shown)
         days = sorted(Counter(filter(None, map(_accepted_day, self.rows))).items())
         for number, path in enumerate(paths, 1):
-            values = project_pages.decisions_page_values(rows, known, str(number), lambda: rows)
+            values = project_pages.decisions_page_values(
+                rows, known, str(number), lambda: rows, foreign=records
+            )
             values |= {"topics": topics, "days": bars(days, "") if days else None}
+            values |= {"conflicts": [*map(describe_conflict, clashes)]}
             count = sum(len(group) for *_, group in values["groups"])
             asks = _count_in_button(count, "decision")
             frame = Frame(path, asks=asks, is_searched=True)

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import msgspec
 
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import RecordWithoutSession, Refused
 from preflights_es.kernel.ids import format_date_only, format_time_only, iso
 from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
+from preflights_es.records.project_brief import describe_conflict
 from preflights_es.surfaces.view.pictures import bars, graph
 from preflights_es.surfaces.view.rendering import (
     Page,
@@ -28,8 +29,9 @@ from preflights_es.surfaces.view.rendering import (
     page,
     positive_number,
 )
-from preflights_es.use.decisions import days, end_of, listing
+from preflights_es.use.decisions import days, end_of, listing, records_beside
 from preflights_es.use.decisions import list_decisions as all_decisions
+from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
 from preflights_es.words.decisions import OTHER
@@ -59,14 +61,18 @@ def decisions_page(asked: PageRequest) -> Page:
     found = listing(asked.request, at=at, everything=everything, query=query, drafts=False)
     again = partial(all_decisions, asked.request, at=at, everything=everything, drafts=False)
     known = {"q": query, "as-of": day, "all": "1" if everything else "", "topic": topic}
-    values = decisions_page_values(found.rows, known, asked.query.get("page", ""), again)
+    typed, foreign = asked.query.get("page", ""), found.head.foreign
+    values = decisions_page_values(found.rows, known, typed, again, foreign=foreign)
     counted = days(asked.request)
     left_out = len(found.lost) + found.more + len(found.unread)
     values |= {"days": bars(counted, day) if counted else None, "left_out": left_out}
-    if not topic:
-        values["matches"] = found.head.matches
-    if values["number"] == 1 and not topic:
-        values["foreign"] = found.head.foreign
+    if not topic and found.head.matches is not None:
+        values["matches"] = found.head.matches + len(foreign)
+    values["conflicts"] = [
+        describe_conflict(one)
+        for one in found.head.conflicts
+        if not topic or _is_same_topic(one.category, topic)
+    ]
     return Page("decisions.html", values, _decisions_command_line(known))
 
 
@@ -75,6 +81,8 @@ def decisions_page_values(
     known: Mapping[str, str],
     typed: str,
     again: Callable[[], Iterable[DecisionRow]],
+    *,
+    foreign: Sequence[ForeignRow] = (),
 ) -> dict[str, Any]:
     """What a page of the list shows.
 
@@ -83,8 +91,10 @@ def decisions_page_values(
         known: what was asked for, by the names of the page's address.
         typed: the number of the page, whatever that is.
         again: the same rows once more; a search needs none.
+        foreign: records of other tools; they stand on the first page.
     """
     query, topic = known["q"], known["topic"]
+    beside = [one for one in foreign if not topic or _is_same_topic(one.category, topic)]
     counts: Counter[str] = Counter()
     shown, number, last = part(
         _rows_of_topic(rows, topic, counts),
@@ -92,6 +102,7 @@ def decisions_page_values(
         None if query else _order,
         lambda: _rows_of_topic(again(), topic, Counter()),
     )
+    counts.update(one.category for one in foreign)
     return {
         "title": "Decisions",
         "section": "decisions",
@@ -106,7 +117,8 @@ def decisions_page_values(
         "last": last,
         "days": None,
         "graph": graph(shown),
-        "foreign": (),
+        "foreign": beside if number == 1 else (),
+        "conflicts": (),
         "left_out": 0,
     }
 
@@ -161,7 +173,7 @@ def _rows_of_topic(
 
 def most_common_topics(counts: Counter[str]) -> list[tuple[str, int]]:
     """Pairs of a topic and how many decisions it has, by name: those with the most."""
-    named = Counter({topic: count for topic, count in counts.items() if topic != OTHER})
+    named = Counter({topic: count for topic, count in counts.items() if topic not in ("", OTHER)})
     return sorted(named.most_common(TOPICS_MAX), key=lambda one: one[0].casefold())
 
 
@@ -241,7 +253,25 @@ def _decision_document_text(asked: PageRequest, row: DecisionRow) -> str:
         return ""
 
 
-DECISION_ROUTES: Final = (page("/", decisions_page), page("/decisions/{id}", decision_page))
+def record_page(asked: PageRequest) -> Page:
+    """A record of another tool, as its list reads it.
+
+    Raises:
+        Refused: no record of the list lies there.
+    """
+    path, request = asked.path["path"], asked.request
+    if path not in (row.path for row in records_beside(request, everything=True).rows):
+        raise Refused(f"{path!r} is no record of this project", code="no_decision")
+    row = show_foreign_record(request.process, RecordWithoutSession(path, None, (path,)))
+    values = {"title": row.title, "section": "decisions", "row": row}
+    return Page("record.html", values, f"preflights show {quote(path)}")
+
+
+DECISION_ROUTES: Final = (
+    page("/", decisions_page),
+    page("/decisions/{id}", decision_page),
+    page("/records/{path:path}", record_page),
+)
 
 
 # 3. Plots of usage ---------------------------------------------------------------------------

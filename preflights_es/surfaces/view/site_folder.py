@@ -31,6 +31,8 @@ class Built(Result, frozen=True):
     """A site before it is written."""
 
     decisions: int
+    records: int
+    """Of other tools, which its lists show."""
     sessions: int
     names: tuple[str, ...]
     """All that are published, sorted: of those who acted, and principals of signers."""

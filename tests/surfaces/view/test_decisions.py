@@ -42,8 +42,29 @@ def test_an_empty_project_says_so_and_records_of_other_tools_are_listed(
     folder = shop.folder / "docs" / "decisions"
     folder.mkdir(parents=True)
     (folder / "0009-use-kafka.md").write_text("# 9. Use Kafka\n\n## Status\n\nAccepted\n")
-    said = words(pages.text("/"))
-    assert "Records of other tools Use Kafka" in said
+    (folder / "0008-use-mysql.md").write_text(
+        "# 8. Use MySQL for orders\n\nDate: 2020-03-04\n\n## Status\n\nAccepted\n\n"
+        "## Context\n\nOrders <b>grow</b>.\n"
+    )
+    said = words(page := pages.text("/"))
+    assert "2 in force." in said
+    assert "Records of other tools Use MySQL for orders" in said
+    assert "Use Kafka" not in words(pages.text("/?topic=Database"))
+    assert "1 in force at the end of 2020-03-04." in words(pages.text("/?as-of=2020-03-04"))
+    assert "1 decision matches" in words(pages.text("/?q=kafka"))
+    link = re.search(r'href="(/records/[^"]*0008[^"]*)"', page)
+    assert link
+    assert "Orders &lt;b&gt;grow&lt;/b&gt;." in pages.text(link[1])
+    assert pages.get("/records/README.md").status_code == 404
+
+
+def test_what_is_in_conflict_is_said_above_the_decisions(shop: Project, pages: Pages) -> None:
+    folder = shop.folder / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0008-x.md").write_text("# 8. Use MySQL for orders\n\n## Status\n\nAccepted\n")
+    decided(shop, "Use PostgreSQL for orders")
+    clash = "PostgreSQL (ADR-0009) and MySQL (docs/decisions/0008-x.md)"
+    assert f"In conflict: Database, Type for orders: {clash}" in words(pages.text("/"))
 
 
 def test_decisions_in_force_stand_under_their_topics(shop: Project, pages: Pages) -> None:

@@ -49,6 +49,19 @@ def decided(shop: Project) -> Any:
     return row
 
 
+def test_records_of_other_tools_stand_in_the_list(shop: Project) -> None:
+    folder = shop.folder / "docs" / "decisions"
+    folder.mkdir(parents=True)
+    (folder / "0008-x.md").write_text("# 8. Use MySQL for orders\n\n## Status\n\nAccepted\n")
+    (folder / "0009-y.md").write_text("# 9. Use Kafka\n\n## Status\n\nRejected\n")
+    site = exported(shop)
+    said = (site / "index.html").read_text()
+    assert "Use MySQL for orders" in said
+    assert ("1 in force" in said, "Kafka" in said, "/records/" in said) == (True, False, False)
+    exported(shop, "--all")
+    assert "Use Kafka" in (site / "all.html").read_text()
+
+
 # 1. What is published ------------------------------------------------------------------------
 
 
