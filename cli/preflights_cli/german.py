@@ -176,6 +176,11 @@ GERMAN: Final = {
     "To record your reasons, start again with --supersedes {name}.": (
         "Damit deine Gründe festgehalten werden, beginne noch einmal mit --supersedes {name}."
     ),
+    "Nothing new is recorded, so {name} stays in force. To replace it, record a decision: start "
+    "again with --supersedes {name} --again, and keep none.": (
+        "Nichts Neues ist festgehalten, {name} gilt weiter. Ersetzen kann es nur eine neue "
+        "Entscheidung: beginne noch einmal mit --supersedes {name} --again, und behalte keine."
+    ),
     "Nothing new is recorded.": "Nichts Neues ist festgehalten.",
     "Nothing new is recorded. `--again` records a decision once more.": (
         "Nichts Neues ist festgehalten. `--again` hält eine Entscheidung noch einmal fest."

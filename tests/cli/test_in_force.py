@@ -295,6 +295,22 @@ def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Projec
     assert (settled.code, "contradicts" in settled.out) == (0, False)
 
 
+def test_what_keeps_a_decision_replaces_none_and_says_so(kafka: Project) -> None:
+    before = kafka.newest()
+    both = ("start", QUESTION, "--no-input", "--supersedes", "ADR-2", "--keep-known", "1")
+    kafka.call(*both).refused(2, "--supersedes would replace nothing: leave --keep-known out")
+    assert kafka.newest() == before
+    with terminal(kafka, "start", QUESTION, "--supersedes", "ADR-2") as t:
+        t.expect(ANSWER)
+        t.type("k")
+        said = " ".join(t.rest().split())
+    assert "ADR-0001 is kept" in said
+    assert "Nothing new is recorded, so " in said
+    assert "stays in force. To replace it, record a decision" in said
+    assert " replaces " not in said
+    assert len(kafka.call("decisions", "--json").json["decisions"]) == 2
+
+
 def test_a_person_keeps_only_what_was_said_first(kafka: Project) -> None:
     before = kafka.newest()
     done = kafka.call("start", QUESTION, "--keep-known", "ADR-9")

@@ -306,6 +306,9 @@ def _refuse_contradictions(
         what = next(name for name, value in chosen.items() if value)
         message = f"{what} counts when the decision is accepted: add --accept"
         raise click.UsageError(f"{message}, or give it to `preflights accept`")
+    if new.keep_known and new.supersedes:
+        message = "--keep-known decides nothing new, so --supersedes would replace nothing"
+        raise click.UsageError(f"{message}: leave --keep-known out and say the decision")
     if new.written and (new.strict or app.leads.named):
         message = "--question asks no model: leave --strict and the provider's options out"
         raise click.UsageError(message)

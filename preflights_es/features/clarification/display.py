@@ -169,7 +169,7 @@ _ALSO_STATED: Final = "The intention also states: {said}. Start a decision for e
 
 def _other_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
     """One line a decision that it replaces, that replaced it, or that stays in force beside it."""
-    for old in list_superseded(found):
+    for old in () if found.keeps else list_superseded(found):
         yield say("replaces {name}", name=f"{_older_decision_name(old)}: {one_line(old.title)}")
     if by := found.superseded_by:
         yield say("replaced by {name}", name=f"{short_session(by.uid)}: {one_line(by.title)}")
@@ -198,6 +198,8 @@ def clarification_hint(session: View) -> str:
     if kept := found.keeps:
         name, id_ = kept.name, short_session(kept.uid)
         look = f" {say('Look at it with: preflights show {id}', id=id_)}" if id_ else ""
+        if stays := list_superseded(found):
+            return say(_STAYS, name=_older_decision_name(stays[0]))
         if not _is_same(found):
             return say("Nothing new is recorded.") + look
         if found.because or found.alternatives:
@@ -211,6 +213,10 @@ def clarification_hint(session: View) -> str:
     return say(_NEXT[session.status], id=id_) if session.status in _NEXT else ""
 
 
+_STAYS: Final = (
+    "Nothing new is recorded, so {name} stays in force. To replace it, record a decision: start "
+    "again with --supersedes {name} --again, and keep none."
+)
 _REASONS_LOST: Final = "To record your reasons, start again with --supersedes {name}."
 _SAME: Final = "Accepting records nothing new, since {name} says the same (or: --again)."
 _NEXT: Final = {
