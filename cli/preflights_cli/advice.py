@@ -67,7 +67,9 @@ ADVICE: Final[dict[str, str]] = {
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",
     "record_without_session": "; `preflights show {session}` shows it",
-    "session_accepted": ": replace it with `preflights start INTENTION --supersedes {session}`",
+    "session_accepted": ", also where that was a mistake: replace it with `preflights start "
+    "INTENTION --supersedes {session}`, or take out what must not stay with `preflights admin "
+    "erase {session}`",
     "session_moved": ": look at it again with `preflights show {session}`",
     "session_superseded": ": `preflights show {session}` names the newer one",
     "successor_erased": ": start without --supersedes, or replace a decision that is in force "

@@ -315,7 +315,12 @@ def test_a_session_is_given_up_with_a_reason(house: Project) -> None:
     done = house.call("abandon", "last", "--json", "-q")
     assert (done.code, done.json["status"]) == (0, "abandoned")
     house.decided()
-    assert house.call("abandon", "last").code == 1, "what is decided can only be superseded"
+    ended = house.call("abandon", "last")
+    assert ended.code == 1, "what is decided can only be superseded"
+    id_ = house.show()["session_id"][-8:]
+    assert "any more, also where that was a mistake: replace it with" in ended.err
+    assert f"start INTENTION --supersedes {id_}`" in ended.err
+    assert f"take out what must not stay with `preflights admin erase {id_}`" in ended.err
 
 
 def test_another_projects_session_is_accepted_and_filed_there(house: Project) -> None:

@@ -298,7 +298,7 @@ def test_no_intention_is_recorded_that_is_refused_nor_a_second_answer(house: Pro
     for command in ("answer", "revise"):
         done = house.call(command, "last", "auth_strategy=Magic Link")
         assert done.code == 1
-        assert "is accepted and takes no answers any more: replace it" in done.err
+        assert "is accepted and takes no answers any more, also where that was" in done.err
     house.started_session()
     house.call("abandon", "last", "--reason", "not needed")
     house.call("answer", "last", "OAuth").refused(1, "was abandoned: start a new one")
