@@ -38,6 +38,7 @@ from preflights_es.use.foreign import number_clashes_of, read_foreign_records
 from preflights_es.use.installed_source import command_with, installed_extras
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
+from preflights_es.use.sync import list_absent_records
 from preflights_es.use.upkeep import projections, read_log_status
 
 LOCAL: Final = ("", "localhost", "127.0.0.1", "::1")
@@ -320,6 +321,8 @@ def _records_lines(request: Request) -> Iterator[HealthLine]:
     for row in foreign.doubtful[:NAMED_MAX]:
         found, _, cure = row.doubt.partition(": ")
         yield HealthLine("records", "wrong", f"{row.path}: {found}", cure)
+    for absent in list_absent_records(process)[:NAMED_MAX]:
+        yield HealthLine("records", "note", absent.found, absent.cure)
     for clash in number_clashes_of(process)[:NAMED_MAX]:
         cure = "`preflights admin renumber` gives the younger a new number"
         yield HealthLine("records", "wrong", clash.text, cure)

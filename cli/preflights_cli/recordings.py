@@ -159,7 +159,9 @@ class Telling:
 def sync_command(yes: bool, app: Request, voice: Voice) -> int:
     """Bring the log and the session files beside the records together.
 
-    Sessions that only files have are imported, and files that are missing or behind are written.
+    Sessions that only files have are imported, and files that are behind, or missing beside their
+    record, are written. A record of a decision in force that is not here is named.
+
     If a file goes on beyond the log, the command lists it and asks first; without a terminal it
     needs --yes. A session that a file erases is named, and stays. Where file and log differ, both
     stay: exit 1. An agent's sync imports nothing.
@@ -193,7 +195,9 @@ def _say_synced(app: Request, voice: Voice, done: Synced) -> None:
         voice.warn(file.told)
     if any(file.compared == "diverged" for file in done.apart):
         voice.hint("To keep the log's session, delete the file and run `preflights sync` again.")
-    if not (done.sessions or done.written or done.waiting or done.apart):
+    for record in done.absent:
+        voice.warn(f"{record.found}: {record.cure}")
+    if not (done.sessions or done.written or done.waiting or done.apart or done.absent):
         voice.say(f"The log and {escaped_text(app.process.session_folders.paths)} say the same.")
 
 

@@ -11,9 +11,10 @@ from msgspec.structs import replace
 from preflights_es.history.imports import Review, SessionChange
 from preflights_es.history.transfer import TransferredSession
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.ids import decision_uid
+from preflights_es.kernel.ids import decision_uid, short_session
+from preflights_es.kernel.text import escaped_text
 from preflights_es.projections.artifacts import decode_plan_row
-from preflights_es.projections.decisions import decode_patch_row
+from preflights_es.projections.decisions import decode_patch_row, filter_decisions_in_force
 from preflights_es.records import files
 from preflights_es.store import jsonl
 from preflights_es.store.stored_events import erased_before, verified
@@ -27,6 +28,25 @@ from preflights_es.use.results import Result
 from preflights_es.use.stand_in import take_over_stand_in
 
 
+class AbsentRecord(Result, frozen=True):
+    """A record of a decision in force that does not lie in this work tree."""
+
+    session_id: str
+    name: str
+    path: str
+
+    @property
+    def found(self) -> str:
+        """What is so."""
+        return f"{escaped_text(self.path)} is not here, and {self.name} holds all the same"
+
+    @property
+    def cure(self) -> str:
+        """What to do."""
+        render = f"`preflights admin render {short_session(self.session_id)}`"
+        return f"{render} and `preflights sync` write it, where no other branch has it"
+
+
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     """What a synchronisation did, and what it could not do."""
 
@@ -38,6 +58,8 @@ class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
     """Files that erase a session of the log, which stays: `admin erase` erases it here."""
     apart: tuple[FiledSession, ...] = ()
     """Files that hold other events than the log, or that it does not take over."""
+    absent: tuple[AbsentRecord, ...] = ()
+    """Records of decisions in force that do not lie here; another branch may have them."""
     imported: bool = True
     """False where sessions of the log would change, and the caller did not agree."""
     changes: tuple[SessionChange, ...] = ()
@@ -103,6 +125,7 @@ def synced(
         written=_write_lacking_files(process, ids, left, everything=only is None),
         waiting=tuple(waiting),
         apart=tuple(apart),
+        absent=list_absent_records(process) if only is None else (),
     )
     return _with_agreed_imports(done, taking)
 
@@ -145,6 +168,20 @@ def _session_document_paths(process: Process) -> Iterator[tuple[str, str]]:
     for made in map(decode_plan_row, process.projector.rows("artifacts", process.project)):
         if made.planned.path:
             yield made.session_id, made.planned.path
+
+
+def list_absent_records(process: Process) -> tuple[AbsentRecord, ...]:
+    """Records of decisions in force that the log says were written, and that do not lie here.
+
+    Nothing is folded for it.
+    """
+    root = process.settings.root
+    rows = process.following.rows("decisions", process.project, "in_force")
+    return tuple(
+        AbsentRecord(session_id=one.session_id, name=one.decided.name, path=written.path)
+        for one in filter_decisions_in_force(rows)
+        if (written := one.decided.written) and not os.path.lexists(root / written.path)
+    )
 
 
 def take_new(request: Request) -> None:

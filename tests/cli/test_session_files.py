@@ -122,6 +122,21 @@ def test_superseding_rewrites_the_file_of_the_former_decision(house: Project) ->
     assert session_file(house, former).read_text() == house.call("admin", "export", former).out
 
 
+def test_a_record_that_git_cleaned_away_is_named_and_comes_back(house: Project) -> None:
+    done = house.decided()
+    house.git("clean", "-fdq")
+    id_, (path,) = done["session_id"][-8:], done["artifacts"]
+    assert len(house.call("decisions", "--json").json["decisions"]) == 1, "the log is the truth"
+    told = f"{path} is not here, and ADR-0001 holds all the same"
+    synced = house.call("sync")
+    assert (told in synced.err, "say the same" in synced.out) == (True, False)
+    assert f"`preflights admin render {id_}` and `preflights sync` write it" in synced.err
+    assert told in house.call("doctor").out
+    assert house.call("admin", "render", id_).code == 0
+    assert house.call("sync").out == "Wrote 1 session file.\n"
+    assert "say the same" in house.call("sync").out
+
+
 def test_a_setting_turns_the_files_off(house: Project) -> None:
     (house.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
     house.decided()
