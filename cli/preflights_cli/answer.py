@@ -58,7 +58,7 @@ def answer_command(
         if answer or relayed or reasons is not None:
             raise click.UsageError("--not-this stands alone: answer what is asked then")
         return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
-    _refuse_nothing(answer, reasons)
+    _refuse_nothing(answer, reasons, asks=f"; `preflights resume {session}` asks the question")
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.parse_answer_words(answer)
@@ -67,9 +67,9 @@ def answer_command(
     )
 
 
-def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
+def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None, asks: str = "") -> None:
     if reasons is None and not answer:
-        raise click.UsageError("give an answer, or why it is decided so (--because)")
+        raise click.UsageError(f"give an answer, or why it is decided so (--because){asks}")
 
 
 @click.command()

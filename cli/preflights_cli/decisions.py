@@ -97,8 +97,9 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     voice.say(voice.bold(escaped_text(shape.title)))
     voice.say(escaped_text(f"  record      {shape.path} ({shape.tool}), without a session"))
     voice.say(escaped_text(f"  status      {_foreign_status_in_words(shape)}"))
+    if shape.date:
+        voice.say(escaped_text(f"  date        {shape.date}"))
     texts = {
-        "date": shape.date,
         "context": shape.context,
         "chosen": shape.chosen,
         "because": shape.because,

@@ -61,6 +61,9 @@ GERMAN: Final = {
         "Dateien im Editor. d lehnt ab: die Sitzung wird aufgegeben, mit deinem Grund. "
         "l lässt es für später."
     ),
+    "The keys are a, r, e, d and l; ? says what each does.": (
+        "Die Tasten sind a, r, e, d und l; ? sagt, was jede tut."
+    ),
     "Why is it declined? (Enter: no reason) ": "Warum abgelehnt? (Enter: kein Grund) ",
     "Which answer?": "Welche Antwort?",
     "Give 1 to {most}.": "Gib 1 bis {most} an.",

@@ -32,7 +32,7 @@ from preflights_es.use.why_results import (
     WhyResponse,
     WhySession,
 )
-from preflights_es.words.decisions import HELD, alternative_text, field_label
+from preflights_es.words.decisions import HELD, Related, alternative_text, field_label
 from preflights_es.words.questions import asked_elsewhere
 
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
@@ -193,12 +193,19 @@ def _say_imported(voice: Voice, imported: Sequence[ImportedBy]) -> None:
 
 
 def _say_others(voice: Voice, value: Why) -> None:
-    """What replaced it, and what stays in force beside it."""
+    """What it replaced, what replaced it, and what stays in force beside it."""
+    for old in value.supersedes:
+        voice.say(escaped_text(f"  replaces   {_other_name(old)}: {one_line(old.title)}"))
     if (later := value.superseded_by) is not None:
         voice.say(f"  replaced by {later.uid[-8:]}: {escaped_text(one_line(later.title))}")
     for one in value.kept:
         what = f"{one_line(one.related.title)}: {one_line(one.reason)}"
-        voice.say(f"  beside     {one.related.uid[-8:]}, {escaped_text(what)}")
+        voice.say(escaped_text(f"  beside     {_other_name(one.related)}, {what}"))
+
+
+def _other_name(one: Related) -> str:
+    """The end of a decision's uid, or the path of a record of another tool."""
+    return one.uid[-8:] or one.path or ""
 
 
 def _say_reasons(voice: Voice, value: Why) -> None:

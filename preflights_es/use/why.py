@@ -50,7 +50,7 @@ from preflights_es.use.why_results import (
     WhySession,
     WhyStanding,
 )
-from preflights_es.words.decisions import DecidedPatch, Origin
+from preflights_es.words.decisions import DecidedPatch, Origin, list_superseded
 from preflights_es.words.items import Planned, item_id
 from preflights_es.words.questions import Answers, OriginDetails, answers_in
 from preflights_es.words.signing import Signed
@@ -284,6 +284,7 @@ class _Tracing(NamedTuple):
             response=response_of(read, origin.response),
             acknowledged=self._acknowledged(decided),
             imported=self.came,
+            supersedes=list_superseded(decided),
             superseded_by=decided.superseded_by,
             kept=decided.kept,
             read=_sources(read),

@@ -103,6 +103,7 @@ class Why(Result, frozen=True):
     acknowledged: Acknowledged | None
     imported: tuple[ImportedBy, ...]
     """Imports that brought events of its session: what they say is the file's word."""
+    supersedes: tuple[Related, ...]
     superseded_by: Related | None
     kept: tuple[KeptDecision, ...]
     read: tuple[SourceSession, ...]

@@ -228,6 +228,7 @@ def test_a_record_is_shown_by_its_number_and_two_of_one_are_both_named(house: Pr
     assert "Use \\x1b[31mPostgreSQL" in done.out
     assert f"{PATH} (nygard), without a session" in done.out
     assert 'because     "reports need it."' in done.out
+    assert "date        2020-03-04\n" in done.out
     shape = house.call("show", "adr-7", "--json").json
     assert house.call("show", "0007", "--json").json == shape
     assert house.call("show", "7", "--json").json == shape
@@ -266,6 +267,7 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert (done["supersedes"]["number"], done["supersedes"]["uid"]) == (7, "")
     assert house.call("decisions", "--json").json["foreign"] == []
     assert "Not: " not in house.call("prompt", "--for", "the database").out, "the value stays"
+    assert f"  replaces   {PATH}: Use PostgreSQL\n" in house.call("why", "ADR-8", "Type").out
     assert house.call("replay", "last").code == 0
     assert house.call("audit", "verify").code == 0
     again = house.call("start", "Add login", "--supersedes", "ADR-0007")

@@ -266,6 +266,17 @@ def test_a_record_that_contradicts_an_answer_is_said_before_and_after_the_accept
         assert t.code() == 0
 
 
+def test_an_unknown_key_at_the_proposal_is_answered_with_those_that_there_are(
+    kafka: Project,
+) -> None:
+    with terminal(kafka, "start", "Use NATS for the orders") as t:
+        t.proposal()
+        t.press("x")
+        t.expect("The keys are a, r, e, d and l; \\? says what each does.")
+        t.press("l")
+        assert t.code() == EXIT_WAITING
+
+
 def test_what_start_calls_a_contradiction_is_one_in_the_brief_and_in_a_check(
     kafka: Project,
 ) -> None:

@@ -413,10 +413,10 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
             click.echo(key if key.isprintable() else "")
         if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
             return key
-        if key in HELP:
-            click.echo(folded_for(sys.stdout, say(_KEYS_HELP)))
+        click.echo(folded_for(sys.stdout, say(_KEYS_HELP if key in HELP else _KEYS_ARE)))
 
 
+_KEYS_ARE: Final = "The keys are a, r, e, d and l; ? says what each does."
 _KEEPS_IT: Final = "k keeps it and decides nothing new; r replaces it."
 _KEEPS: Final = (
     "k keeps the first and decides nothing new; r replaces it. k 2 and r 2 mean the second."

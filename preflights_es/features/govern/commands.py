@@ -91,8 +91,11 @@ def check_command(
     return found.code
 
 
-def _say_check_findings(voice: Voice, found: Checked) -> None:
+NEWS: Final = ("decision-changed", "note")
+"""Of a decision that the change only adds: nothing has to be replaced."""
 
+
+def _say_check_findings(voice: Voice, found: Checked) -> None:
     for text in found.left_out:
         voice.warn(f"not checked: {text}")
     for one in found.findings:
@@ -101,7 +104,7 @@ def _say_check_findings(voice: Voice, found: Checked) -> None:
         voice.say(f"{place}{one.level}: {escaped_text(one.message)} [{one.rule}]")
     if found.changed or found.findings or not found.left_out:
         voice.say(summed(found))
-    if any(one.decision for one in found.findings):
+    if any(one.decision and (one.rule, one.level) != NEWS for one in found.findings):
         voice.hint("`preflights start INTENTION --supersedes DECISION` begins what replaces one.")
 
 

@@ -422,6 +422,13 @@ def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> Non
     said = found["contradiction"][0]["message"]
     assert "Database, Type: " in said
     assert "MySQL (ADR-0002) and PostgreSQL (ADR-0001) are both in force" in said
+    assert "--supersedes DECISION` begins what" in shop.call("check").out
+
+
+def test_a_new_decision_needs_no_word_of_what_replaces_one(shop: Project) -> None:
+    decide(shop)
+    said = shop.call("check").out
+    assert ("[decision-changed]" in said, "--supersedes" in said) == (True, False)
 
 
 def test_a_pattern_that_matches_nothing_is_told(shop: Project) -> None:
