@@ -24,7 +24,7 @@ from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import ACTOR_WORDS, Actor
 from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line
-from preflights_es.records.project_brief import DecisionConflict, describe_conflict
+from preflights_es.records.project_brief import describe_conflict
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import (
     BEST_MAX,
@@ -63,11 +63,11 @@ def say_foreign(
     streamed(("record", "status", "date", "title"), _foreign_record_rows(rows))
 
 
-def _say_conflicts(voice: Voice, found: Sequence[DecisionConflict]) -> None:
-    if found:
-        voice.say("In conflict:")
-    for one in found:
-        voice.say(f"  {describe_conflict(one)}")
+def _say_below(voice: Voice, heading: str, lines: Sequence[str]) -> None:
+    if lines:
+        voice.say(heading)
+    for line in lines:
+        voice.say(f"  {line}")
 
 
 def _foreign_record_rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
@@ -180,10 +180,13 @@ def decisions_command(
     tell_behind(app, voice)
     voice.listed(found.head, "decisions", found.rows)
     if not voice.as_json:
+        others = (*found.head.foreign, *found.head.turned_down)
         how: dict[str, Any] = {"everything": everything, "query": query, "path": file}
-        _say_decisions(voice, found.rows, found.head.foreign, **how)
+        _say_decisions(voice, found.rows, others, **how)
     say_foreign(voice, found.head.foreign, found.unread, found.doubtful)
-    _say_conflicts(voice, found.head.conflicts)
+    kept_out = [one.line for one in found.head.turned_down]
+    _say_below(voice, escaped_text(f"Turned down in {file}:"), kept_out)
+    _say_below(voice, "In conflict:", [*map(describe_conflict, found.head.conflicts)])
     if (found.head.matches or 0) > BEST_MAX and not voice.as_json:
         voice.say(f"The best {BEST_MAX} of {found.head.matches:,} that match.")
     if found.head.everywhere and not voice.as_json:
@@ -236,7 +239,7 @@ def _lost_session_warning(one: LostSession) -> str:
 def _say_decisions(
     voice: Voice,
     found: Iterable[DecisionRow],
-    others: Sequence[ForeignRow],
+    others: Sequence[object],
     *,
     everything: bool,
     query: str | None,
@@ -254,10 +257,10 @@ def _say_decisions(
     are_some = streamed(tuple(columns), ([cell(one) for cell in columns.values()] for one in found))
     if are_some:
         voice.hint("Ask why with: preflights why UID")
-    elif path:
-        voice.say(escaped_text(f"No decision says that it holds for {path}."))
     elif others:
         return
+    elif path:
+        voice.say(escaped_text(f"No decision says that it holds for {path}."))
     elif query:
         voice.say("No decision matches.")
     else:

@@ -28,7 +28,7 @@ from preflights_es.use.conflicts import list_conflicts
 from preflights_es.use.foreign import Foreign, ForeignRow, number_clashes_of, read_foreign_records
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import DecisionRow, Result
+from preflights_es.use.results import DecisionRow, KeptOut, Result
 from preflights_es.use.turned_down import find_successor
 
 DAY: Final = 86_400_000_000  # microseconds
@@ -51,6 +51,8 @@ class Decisions(Result, frozen=True, tag_field="format", tag="decisions/1"):
     """The file that was asked for; then only what says that it holds for it is listed."""
     everywhere: int | None = None
     """How many others hold without a pattern, where a file was asked for."""
+    turned_down: tuple[KeptOut, ...] = ()
+    """What is kept out of the file that was asked for."""
     conflicts: tuple[DecisionConflict, ...] = ()
     """Two values in force at one place; none of a part of the list, or of more than
     `COMPARED_MAX` decisions."""
@@ -151,7 +153,8 @@ def listing(
     head = Decisions(project=process.project, at=iso_or_none(at), behind=behind, foreign=rows)
     head = replace(head, conflicts=conflicts, matches=matches)
     if path:
-        head = replace(head, path=path, everywhere=everywhere)
+        kept_out = FEATURES.port("kept_out")(request, path) if is_whole else ()
+        head = replace(head, path=path, everywhere=everywhere, turned_down=kept_out)
     found = chain(first, found)
     return DecisionListing(
         head=head,

@@ -112,7 +112,7 @@ def holding_for(request: Request, path: str, *, everything: bool = False) -> Hol
     every = [*list_holding_decisions(request, everything=True)]
     replaced = former_of(one for one in every if isinstance(one, DecisionRow))
     for one in every:
-        is_over = "superseded" in (one.status if isinstance(one, ForeignRow) else one.standing)
+        is_over = is_superseded(one)
         if is_over and not everything:
             continue
         if not one.paths:
@@ -144,6 +144,11 @@ def is_counted(row: DecisionRow | ForeignRow) -> bool:
     if isinstance(row, ForeignRow):
         return row.is_held or row.status == "superseded"
     return row.standing in ("accepted", "superseded") and bool(row.accepted_at)
+
+
+def is_superseded(row: DecisionRow | ForeignRow) -> bool:
+    """Whether another one took its place."""
+    return (row.status if isinstance(row, ForeignRow) else row.standing) == "superseded"
 
 
 def unused(request: Request) -> Iterator[UnusedPattern]:

@@ -287,6 +287,16 @@ class DecisionRow(Result, frozen=True):
         )
 
 
+class KeptOut(Result, frozen=True):
+    """What a decision in force turned down, and keeps out of a file."""
+
+    name: str
+    """Of the product."""
+    decision: str
+    line: str
+    """Who turned it down, when and why."""
+
+
 _TOLD: Final = """
     version uid title standing kind number category fields response supersedes superseded_by
     also_supersedes kept

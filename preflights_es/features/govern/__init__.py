@@ -10,6 +10,7 @@ FEATURE = Feature(
         "edited_records": "edited_records:edited_records",
         "edit_concerns": "concerns:edit_concerns",
         "installs": "concerns:installs",
+        "kept_out": "gate:list_kept_out",
         "stopped": "gate:stopped",
     },
 )

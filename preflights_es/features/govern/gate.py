@@ -12,18 +12,22 @@ from preflights_es.features.govern.domain import products
 from preflights_es.features.govern.domain.imports import UsedName
 from preflights_es.use.decisions import log_decisions
 from preflights_es.use.foreign import ForeignRow, read_foreign_records
+from preflights_es.use.holding import is_superseded, list_holding_decisions
 from preflights_es.use.process import Process
-from preflights_es.use.results import DecisionRow
+from preflights_es.use.request import Request
+from preflights_es.use.results import DecisionRow, KeptOut
 from preflights_es.use.turned_down import (
     Fields,
     TurnedDown,
     binds,
+    describe_turned_down,
     former_of,
     of_records,
     turned_down,
     turned_down_by,
     values_of,
 )
+from preflights_es.use.work_tree import WorkTree
 from preflights_es.words.decisions import NotChosen, Related
 
 Row = DecisionRow | ForeignRow
@@ -79,6 +83,26 @@ def find_barred_uses(
             here = products.group_uses_by_option([one.what.name], met[one.what.name], own)
         if names_met := here.get(one.what.name):
             yield one, names_met
+
+
+def list_kept_out(request: Request, path: str) -> tuple[KeptOut, ...]:
+    """What decisions in force keep out of a file.
+
+    Args:
+        path: as `project_path` gives it.
+    """
+    every = [*list_holding_decisions(request, everything=True)]
+    in_force = [one for one in every if not is_superseded(one)]
+    tree = WorkTree(request.process.settings.root)
+    return tuple(
+        KeptOut(one.what.name, one.name, describe_turned_down(one.row, one.what))
+        for one in barred(in_force, filter(is_superseded, every))
+        if not one.row.paths or tree.matched(one.row.paths, path)
+        if products.is_product(one.what.name)
+        and not products.is_chosen(
+            one.what.name, values_of([one.row] if one.row.paths else in_force)
+        )
+    )
 
 
 def is_let_in(what: Barred, name: str, in_force: Iterable[Row]) -> bool:

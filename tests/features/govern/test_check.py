@@ -425,6 +425,21 @@ def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> Non
     assert "--supersedes DECISION` begins what" in shop.call("check").out
 
 
+def test_a_list_for_a_file_says_what_a_check_stops_there(shop: Project) -> None:
+    stops = ("--answer", "db_type=PostgreSQL", "--alternative", "MongoDB: joins", "--path", "db/*")
+    shop.call("start", STORE, *stops, "--accept", "--by", "Ada")
+    login = ("--answer", "auth_strategy=OAuth", "--alternative", "Clerk")
+    shop.call("start", "Add OAuth login", *login, "--accept", "--by", "Ada")
+    said = shop.call("decisions", "--path", "web/store.ts")
+    assert "Turned down in web/store.ts:" in said.out
+    assert "Ada turned down Clerk for OAuth" in said.out
+    assert ("MongoDB" in said.out, "No decision says" in said.out) == (False, False)
+    write(shop, "web/store.ts", "import x from '@clerk/nextjs'\n")
+    assert "turned-down" in shop.call("check", "web/store.ts").out
+    (one, other) = shop.call("decisions", "--path", "db/x.py", "--json").json["turned_down"]
+    assert (one["name"], one["decision"], other["name"]) == ("MongoDB", "ADR-0001", "Clerk")
+
+
 def test_a_new_decision_needs_no_word_of_what_replaces_one(shop: Project) -> None:
     decide(shop)
     said = shop.call("check").out
