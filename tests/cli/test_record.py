@@ -457,7 +457,7 @@ def test_a_recording_is_replayed_from_the_log_that_imports_it(empty: Project, ap
     empty.run(*exported(empty), "-o", str(file))
     (empty.folder / "calls.jsonl").write_text('{"request": "Where is it?", "response": "Here."}')
     assert empty.run("calls", "import", "calls.jsonl", env=log).code == 0
-    replay(empty, "raw", **log).refused(1, "no recorded run yet: `preflights calls record")
+    replay(empty, "raw", **log).refused(1, "this project has no recorded run yet")
     assert empty.run("admin", "import", str(file), env=log).code == 0
     again = replay(empty, "raw", "named", **log)
     assert (again.code, again.out) == (0, first.out), again

@@ -103,8 +103,7 @@ def _find_newest_run(request: Request) -> str:
     for session_id in request.reading.finder.list_newest(WORKFLOW.name):
         if _find_run(request, session_id):
             return session_id
-    why = "this project has no recorded run yet: `preflights calls record -- COMMAND` makes one"
-    raise UnknownSession(LAST, why)
+    raise UnknownSession(LAST, "this project has no recorded run yet")
 
 
 def _find_run(request: Request, session_id: str) -> str:
