@@ -221,7 +221,12 @@ class Finder:
         """The newest session of the project, open or closed."""
         for session_id in self.list_newest(of):
             return session_id
-        raise UnknownSession(LAST, "this project has no such session yet")
+        message = "this project has no such session yet"
+        others = (head for head in self._newest_first() if head.workflow != IMPORTS)
+        if of in ("", ANY) and (newest := next(others, None)):
+            named = ids.short_session(newest.session_id)
+            message += f"; name its newest, of {newest.workflow}, by the id {named}"
+        raise UnknownSession(LAST, message)
 
     def list_newest(self, of: str = "") -> Iterator[str]:
         """The sessions that `last` may mean, newest first."""

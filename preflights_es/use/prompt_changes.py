@@ -49,6 +49,7 @@ def read_prompt_changes(pairs: Pairs, workflows: Sequence[Workflow[Any]]) -> Ite
         if not packages:
             known = sorted({name for one in workflows for name, _ in one.led.prompts})
             expected = f"expected one of {', '.join(known)}" if known else "there is none"
+            expected += "; words of another program's calls are changed with --workflow calls"
             raise SettingsError(f"no prompt {name!r}: {expected}")
         if not _VERSION.fullmatch(value):
             yield PromptChange(name, text=read_prompt_file(value))

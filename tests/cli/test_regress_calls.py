@@ -184,6 +184,28 @@ def test_exported_calls_are_read_from_their_file(
     assert len(api.requests) == asked + 2, "without a log, too, nothing is asked twice"
 
 
+def test_sessions_that_are_named_and_all_calls_are_taken_as_calls(
+    here: Callable[..., Any], empty: Project
+) -> None:
+    folder = empty.folder / "judged"
+    folder.mkdir()
+    assert here("admin", "export", "--workflow", "calls", "-o", "judged/calls.jsonl").code == 0
+    newest = here("calls", "--json").json["sessions"][0]["session_id"]
+    for named, sessions in (("judged/", SESSIONS), (newest, 1)):
+        done = here("regress", named, "--set", "/temperature=0.2", "--json")
+        assert (done.code, done.json["sessions"]) == (6, sessions), done
+        assert "all of these sessions are of --workflow calls" in done.err
+    assert here("regress", "last", "--workflow", "calls", "--model", "new", "--json").code == 6
+    for command in (("replay",), ("admin", "export"), ("regress", "--prompt", "old.md=new.md")):
+        here(*command, "last").refused(1, f"name its newest, of calls, by the id {newest[-8:]}")
+    decided = ("start", "Choose a database", "--answer", "db_type=PostgreSQL", "--accept")
+    assert here(*decided, "--by", "Ada").code == 0
+    assert here("admin", "export", "last", "-o", "judged/decision.jsonl").code == 0
+    for named in ("last", "judged/"):
+        mixed = here("regress", named, "--prompt", "old.md=new.md")
+        mixed.refused(2, "calls are changed with --workflow calls")
+
+
 def test_a_change_that_touches_no_call_promises_nothing(here: Callable[..., Any]) -> None:
     done = here("regress", "--workflow", "calls", "--set", "/no/such=1", "--live")
     assert done.code == 6

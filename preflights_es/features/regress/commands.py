@@ -46,7 +46,7 @@ from preflights_es.features.regress.run_files import (
     run_line,
     with_run,
 )
-from preflights_es.features.regress.selection import Selection, offers_pairs
+from preflights_es.features.regress.selection import Selection, find_workflow_of_pairs, offers_pairs
 from preflights_es.features.regress.verdict import MARGIN, PAIRS_MARGIN
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session
@@ -159,7 +159,13 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
       preflights regress --accept prompt-3f2a1b --reason "The new words are better"
       preflights regress --sample 500 --model claude-sonnet-5-5 --live --max-calls 200
     """
-    wanted, options = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"]), options_of(asked)
+    wanted = reports_of(asked["reports"], FORMATS, EXAMPLES["--report"])
+    is_changed = any(asked[name] for name in ("model_", "prompts", "values", "from_model"))
+    if is_changed and asked["workflow"] is None:
+        asked["workflow"] = find_workflow_of_pairs(app, session)
+        if asked["workflow"] is not None:
+            voice.remark(f"all of these sessions are of --workflow {asked['workflow']}")
+    options = options_of(asked)
     check_report_files(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
     pairs = pairs_asked(asked)

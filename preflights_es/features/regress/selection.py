@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from hashlib import sha256
+from itertools import chain
 from operator import attrgetter
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -28,7 +30,7 @@ from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.features import FEATURES
-from preflights_es.runtime.finder import LAST
+from preflights_es.runtime.finder import ANY, LAST
 from preflights_es.store.log_rows import head_of
 from preflights_es.use.process import build_projection_reader
 from preflights_es.use.request import Request
@@ -123,7 +125,7 @@ def select_judged_sessions(request: Request, named: Sequence[str], selection: Se
         UnknownSession, AmbiguousSession: what was named is no file, and none or several match.
         Refused: nothing is left of it.
     """
-    typed, paths = _resolve_named_sessions(request, named)
+    typed, paths = _resolve_named_sessions(request, named, selection.workflow or ANY)
     picking = _Picking(request, selection)
     files = [_in_file(path, only) for path, only in dict.fromkeys(paths)]
     found = picking.of_log(dict.fromkeys(typed) if named else None)
@@ -150,9 +152,13 @@ def select_judged_sessions(request: Request, named: Sequence[str], selection: Se
 
 
 def _resolve_named_sessions(
-    request: Request, named: Sequence[str]
+    request: Request, named: Sequence[str], of: str
 ) -> tuple[list[Head], list[Place]]:
-    """Sessions of the log and places in files; without names what only session files have."""
+    """Sessions of the log and places in files; without names what only session files have.
+
+    Args:
+        of: the workflow that `last` is of.
+    """
     heads: list[Head] = []
     places: list[Place] = []
     if not named and (filed := request.reading.filed) is not None:
@@ -161,12 +167,37 @@ def _resolve_named_sessions(
         if found := _list_typed_files(one):
             places += [(path, None) for path in found]
             continue
-        session = request.reading.session(one)
+        session = request.reading.session(one, of)
         if session.file is not None:
             places.append((_here(request, session.file), session.session_id))
         elif (head := session.head) is not None:
             heads.append(head)
     return heads, places
+
+
+def find_workflow_of_pairs(request: Request, named: Sequence[str]) -> str | None:
+    """The workflow of all sessions that are named, if its feature compares their pairs.
+
+    Raises:
+        UnknownSession, AmbiguousSession, Refused: as `select_judged_sessions` says.
+    """
+    workflow = None
+    for one in named:
+        for found in _list_workflows(request, one):
+            if not offers_pairs(found) or workflow not in (None, found):
+                return None
+            workflow = found
+    return workflow
+
+
+def _list_workflows(request: Request, typed: str) -> Iterator[str]:
+    """Of the sessions that can be read."""
+    files = _list_typed_files(typed)
+    if not files and (head := request.reading.find(typed).head):
+        yield head.workflow
+    for run in chain.from_iterable(runs(Piece(path)) for path in files):
+        with suppress(LogDamaged, AnotherVersion):
+            yield head_of(stored_of(run)).workflow
 
 
 # 1. Files ------------------------------------------------------------------------------------
