@@ -341,7 +341,7 @@ def test_a_provider_that_is_gone_is_recorded_and_replayed(empty: Project) -> Non
     first = record(empty, None, "gone")
     assert (first.code, first.out) == (0, "RemoteDisconnected\n"), first
     assert {call["ended"] for call in recorded_calls(empty)} == {"no answer: ClientConnectorError"}
-    assert "warning: no whole answer came to 1 call\n" in first.err
+    assert "no whole answer came to 1 call; http://127.0.0.1:9/v1 does not answer\n" in first.err
     again = replay(empty, "gone")
     assert (again.code, again.out) == (0, first.out), again
 

@@ -98,7 +98,8 @@ def record_command(
     if made.missed:
         voice.warn(f"the log lacks {count_in_words(made.missed, 'call')}")
     if made.unanswered:
-        voice.warn(f"no whole answer came to {count_in_words(made.unanswered, 'call')}")
+        told = "".join(f"; {url} does not answer" for url in made.not_answering)
+        voice.warn(f"no whole answer came to {count_in_words(made.unanswered, 'call')}{told}")
     if made.recorded:
         session = short_session(made.session_id)
         voice.remark(f"Recorded {count_in_words(made.recorded, 'call')} in {session}.")

@@ -52,6 +52,8 @@ RESTARTS_MAX: Final = 9  # ends of it without a recorded call, until only the ru
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
 TOGETHER_BYTES: Final = 4_000_000  # of calls that are handed over at once, but for the last
+NO_ANSWER: Final = "no answer"
+"""How it begins to be said that the provider sent not even a status."""
 WRITER: Final = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
@@ -137,12 +139,16 @@ class Handover:
         self._closing = asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.recorded = self.unanswered = 0
+        self.not_answering = set[str]()
+        """Routes."""
         self.session_id = self.trouble = ""
 
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
         self.unanswered += bool(exchange.ended)
+        if exchange.ended.startswith(NO_ANSWER):
+            self.not_answering.add(exchange.route)
         if self._size + size > HELD_MAX:
             self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
             return
@@ -276,6 +282,8 @@ class RecordedRun(Result, frozen=True, tag_field="format", tag="calls-record/1")
     """Calls that the log lacks."""
     unanswered: int
     """Calls to which no whole answer came."""
+    not_answering: tuple[str, ...]
+    """Addresses from which some of them got no answer at all."""
     trouble: str
     """Why the log took nothing at the end; empty where it took all."""
 
@@ -306,6 +314,7 @@ async def record_run(
         recorded=handover.recorded,
         missed=handover.calls - handover.recorded,
         unanswered=handover.unanswered,
+        not_answering=tuple(one.url for one in routes if one.name in handover.not_answering),
         trouble=handover.trouble,
     )
 
@@ -409,7 +418,7 @@ class _RecordingProxy:
             exchange.ended = ""
         except (ClientError, TimeoutError, OSError) as error:
             if request.transport is not None and not request.transport.is_closing():
-                what = "the connection broke" if exchange.status else "no answer"
+                what = "the connection broke" if exchange.status else NO_ANSWER
                 exchange.ended = f"{what}: {type(error).__name__}"
                 request.protocol.force_close()  # the program sees an answer that is not whole
         finally:
