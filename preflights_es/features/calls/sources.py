@@ -38,10 +38,10 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.json import ABSENT, NESTED_MAX, decode_plain_json, is_too_deep
 from preflights_es.kernel.text import one_line, shortened
 
-GUESSED_FROM: Final = 8 * 1024 * 1024  # bytes of lines that are looked at for a conversation's id
+GUESSED_FROM: Final = 8 * 1024 * 1024  # bytes of lines that are looked at to see what a file is
 LINE_MAX: Final = 64 * 1024 * 1024  # bytes; what of a call is too large to keep is left out
 DOCUMENT_MAX: Final = 64 * 1024 * 1024  # bytes of a file that is one JSON value
-AHEAD_MAX: Final = 20  # lines that are looked at to see what a file is
+AHEAD_MAX: Final = 20  # of these, lines until the first object
 WAITING_MAX: Final = 100_000  # lines of a batch that wait for their other half; OpenAI takes 50,000
 
 
@@ -125,8 +125,8 @@ class SourceFile:
         if self._document or self.is_database:
             return json_mapping((self._document or [None])[0])
         first, ahead = json_mapping(_decoded_line(self._line)[0]), list[bytes]()
-        while not first and len(ahead) < AHEAD_MAX and sum(map(len, ahead)) < DOCUMENT_MAX:
-            ahead.append(self._read(LINE_MAX + 1))
+        while not first and len(ahead) < AHEAD_MAX and sum(map(len, ahead)) < GUESSED_FROM:
+            ahead.append(self._read(GUESSED_FROM))
             first = json_mapping(_decoded_line(ahead[-1])[0])
         self._held = io.BytesIO(b"".join((*ahead, self._held.read())))
         return first
@@ -136,7 +136,7 @@ class SourceFile:
         values = self._document
         if values is None:
             ahead, size = [self._line], 0
-            while size < GUESSED_FROM and (line := self._read(LINE_MAX + 1)):
+            while size < GUESSED_FROM and (line := self._read(GUESSED_FROM)):
                 ahead.append(line)
                 size += len(line)
             self._held = io.BytesIO(b"".join(ahead[1:]) + self._held.read())
