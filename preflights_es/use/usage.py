@@ -103,6 +103,8 @@ class UsageOverTime(Result, frozen=True):
     """By span and kind; a span without a call is left out."""
     all_kinds: tuple[UsedThen, ...]
     """By span alone."""
+    recorded: tuple[UsedThen, ...]
+    """By kind, of calls that other programs made."""
 
 
 HOUR: Final = 3_600 * 1_000_000  # microseconds
@@ -122,21 +124,22 @@ def usage_over_time(
     """
     process = request.process
     prices = [price(one) for one in process.settings.prices]
-    rows, _ = _split_recorded(process.projector.rows("usage", process.project))
+    rows, recorded = _split_recorded(process.projector.rows("usage", process.project))
     times = [row["at"] for row in rows]
     first = max(min(times, default=0), since or 0)
     last = min(max(times, default=0), until or max(times, default=0))
     step = step_between(first, last)
 
-    def summed(step: int | None, of: Kind | None) -> tuple[UsedThen, ...]:
+    def summed(rows: list[Row], step: int | None, of: Kind | None) -> tuple[UsedThen, ...]:
         return tuple(used_over_time(rows, step, of, since=since, until=until, prices=prices))
 
     return UsageOverTime(
         step=step,
         behind=bool(process.projector.behind),
-        totals=summed(None, of),
-        spans=summed(step, of),
-        all_kinds=summed(step, None),
+        totals=summed(rows, None, of),
+        spans=summed(rows, step, of),
+        all_kinds=summed(rows, step, None),
+        recorded=summed(recorded, None, of),
     )
 
 

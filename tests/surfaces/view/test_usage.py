@@ -36,6 +36,7 @@ def over_time(*rows: dict[str, Any], of: Any = "workflow") -> UsageOverTime:
         totals=summed(None, of),
         spans=summed(DAY, of),
         all_kinds=summed(DAY, None),
+        recorded=(),
     )
 
 
@@ -114,9 +115,21 @@ def asked(shop: Project) -> list[UsageTotals]:
 def test_without_a_call_the_page_says_so_and_hostile_names_stand_as_text(
     pages: Pages, shop: Project
 ) -> None:
-    assert "Preflights asked no model." in words(pages.text("/usage"))
+    assert "No model was asked anything." in words(pages.text("/usage"))
     page = pages.text("/usage?since=<script>&by=<script>")
     assert "<script>" not in page
+
+
+def test_calls_of_other_programs_stand_apart_as_the_command_has_them(
+    pages: Pages, shop: Project
+) -> None:
+    line = '{"request": {"model": "m1", "input": "a"}, "response": "b", "time": "2026-03-04"}'
+    (shop.folder / "calls.jsonl").write_text(line)
+    assert shop.call("calls", "import", "calls.jsonl").code == 0
+    told = words(pages.text("/usage?by=model&until=2026-03-04"))
+    assert "This program asked no model. Calls of other programs By model" in told
+    assert told.split("Cost")[-1].split()[:2] == ["m1", "1"]
+    assert "No call fits." in words(pages.text("/usage?until=2026-03-03"))
 
 
 def test_the_tables_say_what_the_command_says(shop: Project, pages: Pages) -> None:
