@@ -33,6 +33,8 @@ class PairsAsked(msgspec.Struct, frozen=True, kw_only=True):
     calls_max: int | None = None
     margin: float = 0.0
     """The loss that is too small to matter."""
+    resuming: str = ""
+    """The command that goes on with this run."""
 
 
 class PairSide(msgspec.Struct, frozen=True, kw_only=True):

@@ -22,7 +22,18 @@ from tests.cli.terminal import STYLES, Terminal, terminal
 from tests.providers import server
 from tests.providers.server import FakeAPI
 
-LIVE = ("regress", "--workflow", "calls", "--model", "new", "--live", "--margin", "0.7")
+LIVE = (
+    "regress",
+    "--workflow",
+    "calls",
+    "--model",
+    "new",
+    "--live",
+    "--margin",
+    "0.7",
+    "--since",
+    "2020-01-01",
+)
 KEY = r"\[q\]uit > "
 SECRET = "kim@example.com"
 
@@ -96,7 +107,10 @@ def test_pairs_are_judged_by_keys_and_the_last_one_can_be_taken_back(compared: P
         assert t.code() == 0
     assert judged(compared) == 2
     with terminal(compared, "calls", "judge") as t:
-        assert "Nothing is undecided." in t.rest()
+        said = t.rest()
+    assert "Nothing is undecided." in said
+    resuming = "twice: preflights regress --workflow calls --model new --live --since 2020-01-01"
+    assert f"{resuming}T00:00:00.000000Z --margin 0.7 --resume" in " ".join(said.split())
     log = b"".join(
         file.read_bytes() for file in compared.log.parent.glob("log.db*") if file.is_file()
     )
@@ -208,7 +222,9 @@ def test_a_page_shows_the_same_pairs_and_records_what_its_buttons_say(
     assert re.search(r'name="session" value="([^"]*)"', again)
     pages.judge(again, choice="left")
     pages.judge(pages.get("/judge?seed=5"), choice="value", expected="At the shop")
-    assert "Nothing is undecided." in pages.get("/judge?seed=5")
+    done = pages.get("/judge?seed=5")
+    assert "Nothing is undecided." in done
+    assert "<code>preflights regress --workflow calls --model new --live --since 20" in done
     assert judged(compared) == 2
 
 

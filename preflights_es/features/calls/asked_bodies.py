@@ -55,7 +55,7 @@ class BodyAsker:
         self._kept = kept
         self._kinds = (*SECRETS, *leads.settings.redact_calls)
         self._left = run.calls_max
-        self._margin = run.margin
+        self._run = run
         self._providers: dict[tuple[str, Api], RemoteProvider] = {}
 
     def ready(self, bodies: Iterable[BodyToAsk]) -> None:
@@ -113,7 +113,8 @@ class BodyAsker:
                 key=one.key,
                 content_type=got.content_type,
                 answer=text.encode("utf-8", "replace").decode(),
-                margin=self._margin,
+                margin=self._run.margin,
+                resuming=self._run.resuming,
             )
             read = answer_of_kept(one.call, kept)
             if read.answer is None:

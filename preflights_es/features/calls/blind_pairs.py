@@ -116,6 +116,8 @@ class BlindRun:
         self._session = session
         kept = read_last_run(request.process)
         self._margin = kept[-1].margin if kept else 0.0
+        self.resuming = kept[-1].resuming if kept else ""
+        """The command that gives the run its verdict."""
         self._sessions = _read_sessions(request, kept)
         """Pairs of calls, by session."""
 

@@ -22,7 +22,7 @@ from preflights_es.features.calls.blind_pairs import (
 from preflights_es.features.calls.commands import say_spoken_words
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import count_in_words
+from preflights_es.kernel.text import count_in_words, escaped_text
 from preflights_es.use.request import Request
 
 TURNS_SHOWN: Final = 4  # of a question, the last ones
@@ -61,7 +61,8 @@ def judge_pairs_at_terminal(app: Request, voice: Voice, session: str | None, by:
         voice.say("Nothing is undecided.")
     _judge_each(voice, run, pairs, by)
     voice.say(f"{run.describe_outlook()}.")
-    voice.hint("`preflights regress ... --live --resume` gives the verdict and asks nothing twice.")
+    voice.hint("This command gives the verdict, and asks nothing twice:")
+    voice.hint(escaped_text(f"  {run.resuming}"))
     return 0
 
 

@@ -40,6 +40,8 @@ class KeptAnswer(msgspec.Struct, frozen=True, kw_only=True):
     answer: str
     margin: float
     """Of the run: what is judged later is held against it."""
+    resuming: str = ""
+    """The command that goes on with the run."""
 
 
 def digest_of_request(host: str, body: object) -> str:

@@ -6,6 +6,7 @@ command.
 from __future__ import annotations
 
 import math
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -168,7 +169,7 @@ def regress_command(session: tuple[str, ...], app: Request, voice: Voice, **aske
     options = options_of(asked)
     check_report_files(wanted, replacing=asked["replaces"], is_json=voice.as_json)
     selection = Selection(**{name: asked[name] for name in Selection.__struct_fields__})
-    pairs = pairs_asked(asked)
+    pairs = pairs_asked(asked, _resuming(session, asked))
     change = change_of(app.leads, change_asked(asked)) if pairs is None else pairs
     by, why = acceptance(app, asked) if asked["accept"] else ("", "")
     if asked["history"]:
@@ -264,7 +265,7 @@ def _lacks_code(left_out: str) -> bool:
     return is_unread or left_out.startswith(LOST)
 
 
-def pairs_asked(asked: Mapping[str, Any]) -> PairsAsked | None:
+def pairs_asked(asked: Mapping[str, Any], resuming: str) -> PairsAsked | None:
     """The change of pairs that another feature offers; None where today's code runs again."""
     of_calls = {"--set": asked["values"], "--from-model": asked["from_model"]}
     if not offers_pairs(asked["workflow"]):
@@ -298,6 +299,7 @@ def pairs_asked(asked: Mapping[str, Any]) -> PairsAsked | None:
         resumes=asked["resumes"],
         calls_max=asked["calls_max"],
         margin=PAIRS_MARGIN if asked["margin"] is None else asked["margin"],
+        resuming=resuming,
     )
 
 
@@ -354,6 +356,19 @@ def _repeating(asked: Mapping[str, Any]) -> tuple[str, ...]:
         words += () if value is None else (name, str(value))
     words += [f"--{name}" for name in ("live", "recorded") if asked[f"is_{name}"]]
     return (*words, *(("--repeat", str(asked["repeat"])) if asked["repeat"] > 1 else ()))
+
+
+def _resuming(named: Sequence[str], asked: Mapping[str, Any]) -> str:
+    """The command that goes on with this run."""
+    names = ("only", "since", "status", "led_by", "sample", "margin")
+    given = {name: asked[name] for name in names if asked[name] is not None}
+    if "since" in given:
+        given["since"] = iso(given["since"])
+    words = ["preflights", "regress", *named, *_repeating(asked)]
+    for name, value in given.items():
+        words += (f"--{name.replace('_', '-')}", str(value))
+    words += ["--any-project"] if asked["any_project"] else []
+    return shlex.join([*words, "--resume"])
 
 
 # 1. A terminal -------------------------------------------------------------------------------
