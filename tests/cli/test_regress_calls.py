@@ -73,7 +73,7 @@ def test_a_model_that_answers_the_same_passes_without_any_judgement(
     )
     done = here(*LIVE)
     assert done.code == 0, done
-    assert "100 sessions can at best show a loss of 5 points, or rule out" in done.err
+    assert "100 sessions can at best show a loss of 5 points or more, or that" in done.err
     assert "asking models for 100 sessions: at most 200 calls in all" in done.err
     assert "cost 2.00 EUR" in done.err
     assert done.out.startswith("100 sessions: 100 same.\nChange: model new.\n")

@@ -356,13 +356,13 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
         (
             "This run cannot tell whether the change is worse. 40 sessions were compared; to tell, "
             "it takes about 150 such sessions. Agreement may be 7.3 points worse: "
-            "40 pairs can show a loss of 15, "
-            "149 would pass a change without loss; validity may be 7.3 points worse: "
-            "40 pairs can show a loss of 15, 149 would pass a change without loss."
+            "40 pairs can show a loss of 15 points or more, and a change that loses nothing passes "
+            "with 149 pairs; validity may be 7.3 points worse: 40 pairs can show a loss of 15 "
+            "points or more, and a change that loses nothing passes with 149 pairs."
         ),
     )
     assert (
-        "3 pairs can show no loss, 149 would pass a change without loss"
+        "3 pairs can show no loss, and a change that loses nothing passes with 149 pairs"
         in compute_verdict(cases(0, 0, 3), MARGIN).figures
     )
 
@@ -372,7 +372,7 @@ def test_without_anything_accepted_nothing_passes_and_rules_by_agreement_alone()
     found = compute_verdict([valid] * 5_000, MARGIN)
     assert (found.word, found.tests[0].pairs_needed) == ("INCONCLUSIVE", 149)
     assert found.why.endswith("No session could be compared with what a person accepted.")
-    assert found.figures == "149 pairs would pass a change without loss."
+    assert found.figures == "A change that loses nothing passes with 149 pairs."
     assert compute_verdict([], MARGIN).word == "INCONCLUSIVE"
     right = side(right=True, valid=None)
     found = compute_verdict([case(right, right)] * 200, MARGIN)
@@ -387,6 +387,7 @@ def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
     ]
     found = compute_verdict([*[case(right, right)] * 400, *waits * 20], 0.05)
     assert (found.word, found.tests[0].worse, found.tests[0].unknown) == ("INCONCLUSIVE", 0, 40)
+    assert "passes with" not in found.figures, "it has more pairs than that"
     assert compute_verdict([*[case(right, right)] * 400, *waits], 0.05).word == "PASS"
 
 
@@ -429,10 +430,10 @@ def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:
 
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
     assert describe_power(300, 0.05) == (
-        "300 sessions can at best show a loss of 1.7 points, or rule out one of 1;"
-        " the margin is 5 points"
+        "300 sessions can at best show a loss of 1.7 points or more, or that the loss is below 1"
+        " points; the margin is 5 points"
     )
-    assert describe_power(3, 0.05).startswith("3 sessions can at best show no loss, or rule out")
+    assert describe_power(3, 0.05).startswith("3 sessions can at best show no loss, or that the")
 
 
 def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:

@@ -406,10 +406,10 @@ def judge_counts(
 def describe_power(pairs: int, margin: float) -> str:
     """What so many pairs could find at best, of which none differs by chance."""
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
-    can_show = f"a loss of {_points(shown)} points" if shown < 1.0 else "no loss"
     return (
-        f"{count_in_words(pairs, 'session')} can at best show {can_show}, or rule out one of"
-        f" {_points(excluded)}; the margin is {_points(margin)} points"
+        f"{count_in_words(pairs, 'session')} can at best show {_describe_detectable_loss(shown)},"
+        f" or that the loss is below {_points(excluded)} points; the margin is {_points(margin)}"
+        " points"
     )
 
 
@@ -435,16 +435,16 @@ def _judge_paired_tests(
         lost = ""
         if agreement.unknown:
             lost = f"{count_in_words(agreement.unknown, 'session')} came to no result; "
-        needed = count_in_words(agreement.pairs_needed, "pair")
-        return "INCONCLUSIVE", f"{lost}{needed} would pass a change without loss.".capitalize()
+        return "INCONCLUSIVE", f"{lost}{_describe_needed(agreement)}.".capitalize()
     if all(one.loss_bound < margin for one in tests):
         bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
         said = f"With 95 % confidence, the loss is below {_points(margin)} points: {bounds}."
         return ("INCONCLUSIVE" if hollow else "PASS"), said
     return "INCONCLUSIVE", "; ".join(
         f"{one.measure} may be {_points(one.loss_bound)} points worse{_unknown(one)}:"
-        f" {count_in_words(one.pairs, 'pair')} can show {_describe_detectable_loss(one)},"
-        f" {one.pairs_needed:,} would pass a change without loss"
+        f" {count_in_words(one.pairs, 'pair')} can show"
+        f" {_describe_detectable_loss(one.smallest_loss)}"
+        + (f", and {_describe_needed(one)}" if one.pairs_needed > one.pairs else "")
         for one in tests
         if one.loss_bound >= margin
     ).capitalize() + "."
@@ -480,8 +480,12 @@ def _unknown(one: PairedTest) -> str:
     return f" ({one.unknown:,} without a result count as worse)" if one.unknown else ""
 
 
-def _describe_detectable_loss(one: PairedTest) -> str:
-    return f"a loss of {_points(one.smallest_loss)}" if one.smallest_loss < 1.0 else "no loss"
+def _describe_detectable_loss(smallest: float) -> str:
+    return f"a loss of {_points(smallest)} points or more" if smallest < 1.0 else "no loss"
+
+
+def _describe_needed(one: PairedTest) -> str:
+    return f"a change that loses nothing passes with {count_in_words(one.pairs_needed, 'pair')}"
 
 
 def _points(share: float) -> str:
