@@ -80,8 +80,8 @@ def _say_usage(voice: Voice, found: Sequence[UsageTotals], names: Sequence[By]) 
     headings = (*names, "calls", "tokens", "median", "cost", "")
     streamed(headings, (_usage_table_row(one, names) for one in found))
     if any(one.unmeasured for one in found):
-        voice.hint("Some calls did not report their tokens: the sums leave them out.")
-    if any(one.unpriced for one in found):
+        voice.hint("Some calls did not report their tokens: sums and costs leave them out.")
+    if any(one.unpriced > one.unmeasured for one in found):
         voice.hint("Configure prices with [[prices]] in preflights.toml.")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
@@ -51,6 +52,22 @@ def test_calls_are_summed_and_cost_what_the_dated_price_says_if_there_is_one(
     assert one["unpriced"] == 0
     (unknown,) = priced(house, "from = 9000-01-01\ninput_per_million = 2.5").json["usage"]
     assert (unknown["costs"], unknown["unpriced"]) == ([], one["calls"])
+
+
+def test_a_call_without_tokens_lacks_no_price(empty: Project) -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 2}
+    responses = [{"choices": [{"message": {"content": "b"}}], "usage": one} for one in (usage, {})]
+    lines = [{"request": {"model": "m", "messages": []}, "response": one} for one in responses]
+    (empty.folder / "calls.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in lines))
+    assert empty.call("calls", "import", "calls.jsonl").code == 0
+    lacking, unpriced = "did not report their tokens", "Configure prices"
+    for from_day, is_priced in (("2020", True), ("9000", False)):
+        (empty.folder / "preflights.toml").write_text(
+            f"[[prices]]\nprovider = 'openai'\nmodel = 'm'\nfrom = {from_day}-01-01\n"
+            "input_per_million = 1\noutput_per_million = 1\ncurrency = 'EUR'\n"
+        )
+        told = empty.call("usage").out
+        assert (lacking in told, unpriced in told) == (True, not is_priced), told
 
 
 @each(
