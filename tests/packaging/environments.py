@@ -41,7 +41,7 @@ STRIPE: Final = Use(
     'preflights start "Use Stripe for payments" --accept --by Ada', "accepted, 100 %"
 )
 CALLS: Final = (
-    Use("preflights calls import model.py", "its first line is no JSON object", code=1),
+    Use("preflights calls import model.py", "its first lines hold no JSON object", code=1),
     Use("preflights calls import support.jsonl", "40 calls added to 40 sessions"),
     Use("preflights calls judge --from right.csv", "11 judgements recorded"),
     Use(

@@ -305,12 +305,14 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
     if {"request", "response"} <= pointers.keys():
         told = " ".join(f"--{name} {pointer}" for name, pointer in pointers.items())
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
+    if not first:
+        return SourceGuess(None, f"its first lines hold no JSON object: expected {TAKEN}")
     names = shortened(one_line(", ".join(first)), 80)
     where = "say --request /NAME and --response /NAME"
-    what = f"JSON with the names {names}" if first else "its first lines hold no JSON object"
-    return SourceGuess(None, f"{what}: {where}")
+    return SourceGuess(None, f"JSON with the names {names}: {where}")
 
 
+TAKEN: Final = "JSON Lines, an export of a tool in JSON, or llm's database; a CSV is not read"
 _GUESSES: Final = {
     "request": ("request", "request_body", "input", "prompt", "messages", "question"),
     "response": ("response", "response_body", "output", "completion", "answer"),

@@ -28,6 +28,7 @@ from preflights_es.features.calls.source_calls import (
 )
 from preflights_es.features.calls.sources import (
     LINE_MAX,
+    TAKEN,
     SourceFile,
     read_source_calls,
     recognize_source,
@@ -378,10 +379,7 @@ def test_a_source_is_recognized_by_its_first_object(name: str, form: str) -> Non
             {"frage": "q", "antwort": "a"},
             "JSON with the names frage, antwort: say --request /NAME and --response /NAME",
         ),
-        (
-            "no json",
-            "its first lines hold no JSON object: say --request /NAME and --response /NAME",
-        ),
+        ("no json", f"its first lines hold no JSON object: expected {TAKEN}"),
     ],
 )
 def test_it_is_said_what_another_source_looks_like(line: Any, sentence: str) -> None:
