@@ -82,7 +82,8 @@ def drawn(text: str) -> str:
         groups.append(f'<g class="scene" id="scene{number}">\n{head}\n{rows}\n</g>')
     said = escape(", ".join(title for title, _, _ in scenes))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}" '
+        f'viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
         f'aria-label="{said}">\n<style>\n{STYLE}{"".join(turns)}}}\n</style>\n'
         f'<rect width="{WIDTH}" height="{HEIGHT}" rx="8" fill="#1b1f27"/>\n'
         + "\n".join(groups)

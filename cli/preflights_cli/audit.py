@@ -361,7 +361,7 @@ def _print_trail_table(voice: Voice, found: Iterable[DecodedStep]) -> bool:
             str(step.version),
             step.recorded_at[:19].replace("T", " "),
             # In one word: a column of words would take the room of the time.
-            indented(event_in_words(step.type).replace(" ", "_"), is_input=step.role == "input"),
+            indented(event_in_words(step.type), is_input=step.role == "input"),
             _step_actor_label(step, one.event),
             _step_in_words(one),
         )

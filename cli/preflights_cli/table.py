@@ -26,6 +26,7 @@ BRIEF_MAX: Final = 120  # characters of the last cell, where it is not wanted wh
 FOLDED_FROM: Final = 20  # characters; a terminal is hardly narrower
 WORD_MAX: Final = 32  # characters of a word that a column makes room for; a longer one is broken
 BELOW: Final = "    "  # in front of a last cell that stands below its row
+WHOLE_MIN: Final = 32  # characters of a last cell that is wanted whole; else it stands below
 COLUMN_MIN: Final = 4  # characters; a narrower terminal breaks lines itself
 GAP: Final = "  "  # between columns
 PAGE: Final = 500  # rows that are measured together, and held
@@ -89,7 +90,9 @@ def table_text(names: Row, rows: Iterable[Row], *, whole: bool = False) -> Itera
         if sum(wanted[:beside]) > room:
             words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
             least, last = _least(wanted, words), _least(wanted[-1:], words[-1:])
-            if number == 0 and beside == len(names) > 2 and least - last <= room < least:
+            is_short = room < least or (whole and room - sum(wanted[:-1]) < WHOLE_MIN)
+            can_be_below = number == 0 and beside == len(names) > 2
+            if can_be_below and least - last <= room and is_short:
                 beside -= 1
         room = _width() - len(GAP) * (beside - 1)
         widths = _fitting(wanted[:beside], words[:beside], room)

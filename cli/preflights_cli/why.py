@@ -15,7 +15,6 @@ from preflights_cli.rendering import shown_of
 from preflights_cli.table import minute
 from preflights_es.kernel.events import ACTOR_WORDS, UNSEEN, Actor, SourceSession
 from preflights_es.kernel.ids import DAY_LENGTH, short_session
-from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import WRITERS
 from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.use.archives import ImportedBy
@@ -154,8 +153,7 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
         who_said = "writer" if response.provider in WRITERS else "model"
         model_label = escaped_text(_response_model_label(response))
         voice.say(f"  {who_said:<10} {model_label} {did} (event {response.version})")
-        text = shortened(one_line(response.text or ""), RESPONSE_MAX)
-        voice.say(f"             {escaped_text(text)}")
+        _say_response_text(voice, response)
 
 
 def _say_outcome(voice: Voice, value: Why) -> None:
@@ -224,7 +222,9 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     of = f" of {one_line(one.subject)}" if one.subject else ""
     voice.say(voice.bold(escaped_text(f"{one.type}{of}: {one.id}")))
     if one.field:
-        value = shortened(canonical_json(one.value).decode(), RESPONSE_MAX)
+        from preflights_es.projections.session_story import value_in_words
+
+        value = shortened(value_in_words(one.value), RESPONSE_MAX)
         voice.say(escaped_text(f"  {one_line(one.field):<10} {value}"))
     voice.say(f"  standing   {one.standing}")
     if one.reason:
@@ -244,9 +244,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     if (response := one.response) is not None:
         model_label = escaped_text(_response_model_label(response))
         voice.say(f"  model      {model_label} answered (event {response.version})")
-        voice.say(
-            f"             {escaped_text(shortened(one_line(response.text or ''), RESPONSE_MAX))}"
-        )
+        _say_response_text(voice, response)
     for change in one.standings:
         relayed = (
             f", passed on by {_actor_in_words(change.relayed_by)}" if change.relayed_by else ""
@@ -293,6 +291,13 @@ def _evidence_and_signature(done: Acknowledged) -> str:
 
 def _actor_in_words(actor: Actor | Who | None) -> str:
     return escaped_text(who(actor)) if actor else ""
+
+
+def _say_response_text(voice: Voice, response: WhyResponse) -> None:
+    from preflights_es.projections.session_story import text_in_words
+
+    text = text_in_words(response.text or "", RESPONSE_MAX)
+    voice.say(f"             {escaped_text(text)}")
 
 
 def _response_model_label(response: WhyResponse) -> str:

@@ -537,7 +537,8 @@ def value_in_words(value: Any) -> str:
         case dict():
             pairs = value.items()
             return "; ".join(
-                f"{one_line(n).replace('_', ' ')} {value_in_words(v)}" for n, v in pairs
+                f"{one_line(n).replace('_', ' ')} {_item_in_words(v, is_named=True)}"
+                for n, v in pairs
             )
         case list():
             return ", ".join(map(_item_in_words, value))
@@ -551,9 +552,12 @@ def value_in_words(value: Any) -> str:
             return f"{value:,}"
 
 
-def _item_in_words(item: Any) -> str:
+def _item_in_words(item: Any, *, is_named: bool = False) -> str:
+    """An object in parentheses, behind its own name where it has no other."""
     if not isinstance(item, dict):
         return value_in_words(item)
+    if is_named:
+        return f"({value_in_words(item)})"
     field = next((name for name in NAMED_BY if isinstance(item.get(name), str)), None)
     rest = {name: one for name, one in item.items() if name != field}
     inner = f"({value_in_words(rest)})" if rest else ""

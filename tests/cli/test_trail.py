@@ -69,8 +69,8 @@ def test_what_a_model_said_is_the_models_in_every_form_also_erased(house: Projec
     (step,) = [s for s in trail(house) if s["type"].startswith("completion.received.")]
     assert (step["actor"], step["model"]) == (MODEL, {"provider": "sim", "model": "simllm/1"})
     lines = house.call("audit", "trail").out.splitlines()
-    (line,) = [line for line in lines if "model_answered" in line]
-    assert re.search("model_answered +model sim simllm/1", line)
+    (line,) = [line for line in lines if "model answered" in line]
+    assert re.search("model answered +model sim simllm/1", line)
     assert "model answered: " in house.call("log", house.newest()).out
     (stored,) = [e for e in house.events() if e["type"] == step["type"]]
     assert stored["actor_kind"] == "script", "what the log says of it stays as it is"
