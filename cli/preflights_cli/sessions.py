@@ -221,6 +221,7 @@ def indented(name: str, *, is_input: bool) -> str:
 
 
 _HASH: Final = late_pattern(r"\A([0-9a-f]{8})[0-9a-f]{56}\Z")
+_ID: Final = late_pattern(r"\A[0-9a-f]{8}(?:-[0-9a-f]{4}){4}([0-9a-f]{8})\Z")
 _TIMES: Final = 10**15  # what is more is no count: microseconds since 1970, of 2001 or later
 _HIDDEN: Final = frozenset(
     ("at", "actor", "heuristics", "pack", "inlined", "setup", "context", "project", "told", "uid")
@@ -229,14 +230,16 @@ _HIDDEN: Final = frozenset(
 
 
 def what_of(event: Event) -> str:
-    """The payload in short; what the event's own name says is not said again."""
-    said = event_in_words(event.tag).split()
-    pairs = ((name, getattr(event, name)) for name in event.__struct_fields__)
-    return "; ".join(
-        _field_in_words(name, value, is_named=name not in said)
-        for name, value in pairs
-        if name not in _HIDDEN and value not in _UNSAID
-    )
+    """The payload in short; what the event's own name or another field says is not said again."""
+    named = event_in_words(event.tag).split()
+    said = dict[object, str]()
+    for name in event.__struct_fields__:
+        value = getattr(event, name)
+        if name in _HIDDEN or value in _UNSAID or (isinstance(value, str) and value in said):
+            continue
+        key = value if isinstance(value, str) else (name,)
+        said[key] = _field_in_words(name, value, is_named=name not in named)
+    return "; ".join(said.values())
 
 
 def _field_in_words(name: str, value: object, *, is_named: bool) -> str:
@@ -257,7 +260,7 @@ def _short_field_value(value: object) -> str:
             from preflights_es.projections.session_story import text_in_words
 
             return text_in_words(value)
-        value = _HASH.sub(r"\1…", value)
+        value = _ID.sub(r"\1", _HASH.sub(r"\1…", value))
         return f'"{shortened(one_line(value), WHAT_MAX)}"' if " " in value else one_line(value)
     if isinstance(value, Evidence):
         return shortened(one_line(str(value)), WHAT_MAX)

@@ -423,8 +423,10 @@ def test_show_and_log_say_why_a_session_is_faulted_without_what_is_secret(house:
         assert "Today's code decides it" in " ".join(house.call(command, id_).err.split())
 
 
-def test_the_log_says_times_as_dates_and_cuts_hashes() -> None:
+def test_the_log_says_times_as_dates_cuts_hashes_and_ids_and_says_nothing_twice() -> None:
     events = read(golden("a_person_rejects_a_plan", "compiler")[0]).events
     said = "; ".join(what_of(event) for event in events if event is not None)
     assert re.search(r"created at 20\d\d-\d\d-\d\d \d\d:\d\d;", said)
-    assert not re.search("[0-9a-f]{64}", said)
+    assert not re.search("[0-9a-f]{64}|[0-9a-f]{4}-[0-9a-f]{4}-", said)
+    said = "; ".join(what_of(one) for one in read(golden("a_model_leads")[0]).events if one)
+    assert "key db_type; Redis; field Type; source chosen" in said, "and not the value once more"
