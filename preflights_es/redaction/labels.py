@@ -265,6 +265,8 @@ def ways_from(low: str, label: re.Match[str]) -> list[str]:
     """The ways that lead from a label to a value."""
     found = compile_pattern(_all_ways()).match(low, label.end())
     assert found, "it matches any text"
+    if found.lastindex is None:
+        return []
     both = zip(_split_ways(), found.groups(), strict=True)
     return [way for way, reached in both if reached is not None]
 

@@ -90,11 +90,12 @@ _DIGITS: Final = (
     r"[+0-9](?:(?<=\+)[1-9]|(?<!\+)(?:[ .\u00a0\u202f\u2011\u2013-]?[0-9]){8}|(?<!\w0)(?<=0)0[1-9])"
 )
 _TRIGGERS: Final = (
-    "@|%40|(at)|[at]|(ät)|[ät]|://|pass|kennwort|codewort|losung|pwd|pw:|pw=|pw |p/w|pin:|pin=|"
-    'pin |otp|psk|secr|geheim|token|jwt|key|schl|sess|sid=|sid:|sid"|authorization|bearer|basic|'
+    # the most frequent ones first
+    "@|code|key|pass|token|sess|account|://|%40|(at)|[at]|(ät)|[ät]|kennwort|losung|pwd|pw:|pw=|"
+    'pw |p/w|pin:|pin=|pin |otp|psk|secr|geheim|jwt|schl|sid=|sid:|sid"|authorization|bearer|basic|'
     "mdp|contrase|clave|clé|cle|llave|jeton|identifiant|cuenta|compte|"
-    "code|digo|nip|connexion|conexi|accè|acces|"
-    "login|log in|sign in|connect as|cred|zugang|anmelde|account|konto|sig=|identified by|"
+    "digo|nip|connexion|conexi|accè|acces|"
+    "login|log in|sign in|connect as|cred|zugang|anmelde|konto|sig=|identified by|"
     " -p|openssl|mysql|mariadb| -a| -hp| -u| -w|--user|hooks.|/webhook|tcp(|echo|net user|sqlplus|"
     "masterauth|securestring|seed|mnemonic|phrase|bip"
 )
@@ -159,6 +160,7 @@ _WITHOUT_WIDTH: Final = (
     f"\ufe00-\ufe0f\ufeff{TAGS}]"
 )
 _TAG: Final = 0xE0000
+_ODD: Final = r"[\x00-\x7f]?[^\x00-\x7f]+"  # an accent may belong to the letter before it
 
 
 def redact_hidden(
@@ -178,6 +180,9 @@ def redact_hidden(
 def readings(text: str) -> tuple[str, ...]:
     """What else the text says: without invisible characters, and with the tags read as ASCII."""
     if text.isascii():
+        return ()
+    odd = "".join(compile_pattern(_ODD).findall(text))
+    if plain_form(odd) == odd:
         return ()
     read = plain_form(
         compile_pattern(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text)
@@ -255,10 +260,10 @@ def _redacted_json_pieces(text: str, reading: _Reading, depth: int) -> Iterator[
         gap, body = text[done:start], found["body"]
         plain = _decode_json_string(body)
         label = _label_of_string(holder, name, gap, plain)
-        if reading.is_read and plain == body and text.endswith(label, 0, start):
-            label = ""  # it was read with the text, as it stands
         yield _redact_plain_text(gap, reading)
-        yield _string(body, label[-LABEL_MAX:], reading, depth)
+        # What stands there as it is was read with the text.
+        is_known = _is_known(body, reading) and text.endswith(label, 0, start)
+        yield body if is_known else _string(body, label[-LABEL_MAX:], reading, depth)
         holder, name, done = name, plain[-LABEL_MAX:], end
     yield _redact_plain_text(text[done:], reading)
 
@@ -267,7 +272,7 @@ def _redact_plain_text(text: str, reading: _Reading) -> str:
     is_known = _is_known(text, reading) or (reading.is_read and not holds_escapes(text))
     if is_known or len(text.strip(_PUNCTUATION)) < SECRET_MIN:
         return text
-    return _redacted(text, reading.kinds).text
+    return _redacted(text, reading.kinds, is_read=reading.is_read).text
 
 
 def _is_known(text: str, reading: _Reading) -> bool:
@@ -277,6 +282,8 @@ def _is_known(text: str, reading: _Reading) -> bool:
 
 def _label_of_string(holder: str, name: str, gap: str, value: str) -> str:
     """What stands before a string and may name it: a name, or a field that holds the name."""
+    if not gap.startswith('"'):
+        return gap
     if compile_pattern(_PAIRED).fullmatch(gap):
         return f'"{holder if name.lower() == "value" else name}": "'
     if compile_pattern(_LISTED).fullmatch(gap) and is_noise(value):
@@ -284,9 +291,9 @@ def _label_of_string(holder: str, name: str, gap: str, value: str) -> str:
     return gap
 
 
-def _redacted(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
+def _redacted(text: str, kinds: tuple[SecretKind, ...], *, is_read: bool = False) -> Redacted:
     """Also where characters are spelled as escapes; the text is written so only then."""
-    found = redact_hidden(text, kinds)
+    found = Redacted(text, ()) if is_read else redact_hidden(text, kinds)
     if "\\" not in text and "&" not in text:
         return found
     spelled = compile_pattern(ESCAPE, re.IGNORECASE).sub(_character, text)
@@ -343,10 +350,8 @@ def _string(body: str, label: str, reading: _Reading, depth: int) -> str:
 
         return json.dumps(safe)[1:-1]
     word = plain_form(plain)
-    if (
-        not label
-        or word.startswith("[redacted:")
-        or not (compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label)))
+    if word.startswith("[redacted:") or not (
+        compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
     ):
         return body
     labelled = redact_hidden(f'{label}{word}"', kinds).text
