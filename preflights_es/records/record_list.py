@@ -238,10 +238,10 @@ def _walk_record_folder(
             continue
         if at and any(entry.name == ".git" for entry in found):
             continue  # another repository
-        pages = sum(is_page(entry.name) for entry in found)
+        pages = sum(is_page(entry.name) for entry in found) if at else 1  # the top may have many
         if is_page(at) and not pages:
             yield at, str(top / at), _stamp_of(os.lstat(top / at))  # read, it says what it is
-        if at and not folder.is_deep and pages > 1:
+        if not folder.is_deep and pages > 1:
             continue  # a chapter
         is_own = any(is_first_page(one.name) for one in found) and is_dated(at.rpartition("/")[2])
         for entry in found:
@@ -267,8 +267,9 @@ def _looks_like_record(entry: os.DirEntry[str], *, is_deep: bool) -> bool:
     """Whether it is a page or another text; a link only where it is called as a record is."""
     name = entry.name
     is_text = is_page(name) or (is_deep and is_other_text(name))
-    is_linked = entry.is_symlink() and is_record_name(name)
-    return is_text and (is_linked or entry.is_file(follow_symlinks=False))
+    if not is_text or entry.is_file(follow_symlinks=False):
+        return is_text
+    return entry.is_symlink() and is_record_name(name)
 
 
 def _stamp_of(lies: os.stat_result) -> Stamp:
