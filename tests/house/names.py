@@ -22,21 +22,21 @@ SOURCES: Final = ("preflights_es", "cli/preflights_cli")
 FILES_MAX: Final = 3
 BY_RIGHT: Final = frozenset(("decide", "evolve", "view", "initial"))
 SHOWN: Final = 30
+DEFINITIONS: Final = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def names_by_file(paths: list[Path], *kinds: type[ast.AST]) -> dict[Path, list[str]]:
     """Names of top-level definitions of these kinds, without underscores in front."""
     found = {}
     for path in paths:
-        top = _top_level(path)
-        defined = (getattr(node, "name", "") for node in top if isinstance(node, kinds))
-        found[path] = [name.lstrip("_") for name in defined]
+        found[path] = [name.lstrip("_") for kind, name in _definitions(path) if kind in kinds]
     return found
 
 
 @cache
-def _top_level(path: Path) -> list[ast.stmt]:
-    return ast.parse(path.read_text("utf-8")).body
+def _definitions(path: Path) -> list[tuple[type[ast.AST], str]]:
+    top = ast.parse(path.read_text("utf-8")).body
+    return [(type(node), node.name) for node in top if isinstance(node, DEFINITIONS)]
 
 
 def files_of_names(names: Mapping[Path, list[str]]) -> Counter[str]:

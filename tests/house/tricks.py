@@ -9,7 +9,6 @@ python -m tests.house.tricks
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
@@ -29,35 +28,39 @@ _CONDITIONS: Final = ("any", "all", "bool", "callable", "hasattr", "isinstance",
 def find_tricks(paths: list[Path] | None = None) -> list[str]:
     """Place and name of each, in the order of the files."""
     paths = modules(*SOURCES) if paths is None else paths
-    trees = {path: ast.parse(path.read_text("utf-8")) for path in paths}
-    variadic = {name for tree in trees.values() for name in _variadic_functions(tree)}
+    tricks: list[tuple[Path, int, str]] = []
+    calls: list[tuple[Path, int, str, int]] = []
+    takes_positions = {*LIBRARY}
+    for path in paths:  # no tree is kept: all of them take hundreds of megabytes
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef() if node.args.vararg:
+                    takes_positions.add(node.name)  # any number of them, as words of a command
+                case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=args):
+                    calls.append((path, node.lineno, name, len(args)))
+            if isinstance(node, ast.expr) and (trick := _trick(node)):
+                tricks.append((path, node.lineno, trick))
+    tricks += [
+        (path, line, f"{name} takes {count} positions: name arguments")
+        for path, line, name, count in calls
+        if count > POSITIONAL_MAX and name not in takes_positions
+    ]
     return [
         f"{path.relative_to(ROOT) if path.is_relative_to(ROOT) else path.name}:{line}: {trick}"
-        for path, tree in trees.items()
-        for line, trick in sorted(_tricks_of(tree, variadic | LIBRARY.keys()))
+        for path, line, trick in sorted(tricks)
     ]
 
 
-def _variadic_functions(tree: ast.Module) -> Iterator[str]:
-    """Functions that take any number of positions, as words of a command are."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.args.vararg:
-            yield node.name
-
-
-def _tricks_of(tree: ast.Module, takes_positions: set[str]) -> Iterator[tuple[int, str]]:
-    for node in ast.walk(tree):
-        match node:
-            case ast.BinOp(op=ast.Mult(), left=left, right=right):
-                if _is_condition(left) or _is_condition(right):
-                    yield node.lineno, "a condition is multiplied: write `a if b else c`"
-            case ast.Starred(value=ast.Tuple() | ast.List()):
-                yield node.lineno, "a literal is unpacked: write its parts"
-            case ast.Call(func=ast.Name("len"), args=[ast.Constant() | ast.Tuple() | ast.List()]):
-                yield node.lineno, "the length of a literal: give the number a name"
-            case ast.Call(func=ast.Name(name) | ast.Attribute(attr=name), args=args):
-                if len(args) > POSITIONAL_MAX and name not in takes_positions:
-                    yield node.lineno, f"{name} takes {len(args)} positions: name arguments"
+def _trick(node: ast.expr) -> str:
+    match node:
+        case ast.BinOp(op=ast.Mult(), left=left, right=right):
+            if _is_condition(left) or _is_condition(right):
+                return "a condition is multiplied: write `a if b else c`"
+        case ast.Starred(value=ast.Tuple() | ast.List()):
+            return "a literal is unpacked: write its parts"
+        case ast.Call(func=ast.Name("len"), args=[ast.Constant() | ast.Tuple() | ast.List()]):
+            return "the length of a literal: give the number a name"
+    return ""
 
 
 def _is_condition(node: ast.expr) -> bool:
