@@ -22,10 +22,7 @@ from tests.each import each
 from tests.markdown import ROOT
 
 OURS: Final = {"preflights_es", "preflights_cli", "alembic"}
-INSTALLED: Final = {name.partition(".")[0] for name in packages_distributions()}
-NAMES: Final = (
-    sys.stdlib_module_names | INSTALLED | {"sitecustomize", "usercustomize", "uvloop"}
-) - OURS
+AT_START: Final = {"sitecustomize", "usercustomize"}
 HARM: Final = 'import io\nio.open({marker!r}, "w").close()\n'
 
 READING: Final = (
@@ -70,10 +67,16 @@ def hostile(folder: Path, home: Path, template: Path, names: Collection[str]) ->
     return made
 
 
+def _names() -> frozenset[str]:
+    """Every name that can be imported but ours; it takes a third of a second to read them."""
+    installed = {name.partition(".")[0] for name in packages_distributions()}
+    return (sys.stdlib_module_names | installed | AT_START | {"uvloop"}) - OURS
+
+
 @pytest.fixture(scope="module")
 def clone(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -> Project:
     """A repository in which every name that can be imported is taken."""
-    return hostile(tmp_path_factory.mktemp("clone"), home, template, NAMES)
+    return hostile(tmp_path_factory.mktemp("clone"), home, template, _names())
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +87,7 @@ def late(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -
         [sys.executable, "-c", begins], cwd=ROOT, capture_output=True, text=True, check=True
     )
     begun = {name.partition(".")[0] for name in done.stdout.split()}
-    names = NAMES - begun - {"sitecustomize", "usercustomize"}
+    names = _names() - begun - AT_START
     assert len(names) > 200
     return hostile(tmp_path_factory.mktemp("late"), home, template, names)
 

@@ -33,9 +33,9 @@ class Signing(Project):
         super().__init__(folder, home)
         self.key = key
         self.signers = home / "signers"
-        self.git("config", "--global", "gpg.format", "ssh")
-        self.git("config", "--global", "user.signingkey", str(key))
-        self.git("config", "--global", "gpg.ssh.allowedSignersFile", "~/signers")
+        with (home / ".gitconfig").open("a") as file:  # soon, where it is done for each test
+            file.write(f'[gpg]\nformat = ssh\n[user]\nsigningkey = "{key}"\n')
+            file.write('[gpg "ssh"]\nallowedSignersFile = ~/signers\n')
         self.settings('key = "git"')
         self.signers.write_text(f"{ADA} {public(key)}\n")
 
