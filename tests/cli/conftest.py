@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.clones import committed
-from tests.cli.program import Accepted, House, Project
+from tests.cli.program import House, Project
 from tests.providers.server import FakeAPI
 
 GIT_CONFIG = """\
@@ -52,25 +52,21 @@ def template(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     return made.folder
 
 
-@pytest.fixture(scope="session")
-def accepted(tmp_path_factory: pytest.TempPathFactory, home: Path, template: Path) -> Accepted:
-    """The same with the decision that most tests begin with."""
-    made = Project(tmp_path_factory.mktemp("accepted") / "house", home)
-    shutil.copytree(template, made.folder)
-    return Accepted(made.folder, made.decided())
-
-
 @pytest.fixture
-def house(tmp_path: Path, home: Path, template: Path, accepted: Accepted) -> House:
+def house(tmp_path: Path, home: Path, template: Path) -> House:
     """A copy of it for one test."""
     folder = tmp_path / "house"
     shutil.copytree(template, folder)
-    return House(folder, home, accepted)
+    return House(folder, home, template)
 
 
 @pytest.fixture
-def decided(house: Project) -> str:
+def decided(house: House) -> str:
     """A session of the house, accepted and committed."""
+    return house.made(_decided)
+
+
+def _decided(house: Project) -> str:
     session_id: str = house.decided()["session_id"]
     committed(house)
     return session_id
@@ -103,11 +99,15 @@ def api() -> Iterator[FakeAPI]:
 
 
 @pytest.fixture
-def asked(house: Project) -> Project:
+def asked(house: House) -> Project:
     """A log with two decisions in progress."""
+    house.made(_asked)
+    return house
+
+
+def _asked(house: Project) -> None:
     house.call("start", "Add caching", "--no-input")
     house.call("start", "Add login", "--no-input")
-    return house
 
 
 @pytest.fixture

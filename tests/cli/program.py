@@ -8,12 +8,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from copy import deepcopy
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Self, TypeVar
 
 import preflights_es
 from preflights_cli.main import run_command_line
@@ -217,43 +217,41 @@ class Project:
         return b"".join(p.read_bytes() for p in sorted(self.log.parent.glob("log.db*")))
 
 
-MADE: Final[dict[Callable[[Project], Any], tuple[Path, Any]]] = {}
-"""Where the repository lies that a function made, and what it said."""
-
-
-class Accepted(NamedTuple):
-    """A repository with a decision that `decided` made, and what it said."""
-
-    folder: Path
-    said: Any
+MADE: Final[dict[Hashable, tuple[Path, Any]]] = {}
+"""Where the repository lies that was made once, and what was said of it, by what made it."""
 
 
 class House(Project):
-    """A copy of the template. Its first decision is copied, too, which is much quicker."""
+    """A copy of the template. What makes it something else is done once, and copied then."""
 
-    def __init__(self, folder: Path, home: Path, accepted: Accepted) -> None:
+    def __init__(self, folder: Path, home: Path, template: Path) -> None:
         super().__init__(folder, home)
-        self._accepted = accepted
+        self._template = template
         self._new = self.recorded()
 
-    def made(self, make: Callable[[Project], T]) -> T:
+    def made(self, make: Callable[[Self], T]) -> T:
         """What `make` does to a new repository: it is done once, and copied from then on."""
         assert self._is_new(), "something is in it"
-        if make not in MADE:
-            kept = self._accepted.folder.parent / f"made-{len(MADE)}"
-            MADE[make] = (kept, make(self))
-            shutil.copytree(self.folder, kept)
-        else:
-            shutil.copytree(MADE[make][0], self.folder, dirs_exist_ok=True)
-        said: T = deepcopy(MADE[make][1])
-        return said
+        return self._copied(make, partial(make, self))
 
-    def decided(self, intention: str = "Add OAuth login", *args: str, key: str = "") -> Any:
-        is_usual = intention == "Add OAuth login" and not (args or key)
-        if not is_usual or not self._is_new():
-            return super().decided(intention, *args, key=key)
-        shutil.copytree(self._accepted.folder, self.folder, dirs_exist_ok=True)
-        return deepcopy(self._accepted.said)
+    def call(self, *args: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
+        def call() -> Result:
+            return super(House, self).call(*args, stdin=stdin, env=env)
+
+        is_first = args[:1] == ("start",) and not (stdin or env) and self._is_new()
+        return self._copied(args, call) if is_first else call()
+
+    def _copied(self, key: Hashable, make: Callable[[], T]) -> T:
+        key = (self.home, key)
+        if key not in MADE:
+            said = make()
+            kept = self._template.parent / f"made-{len(MADE)}"  # some of it may be made likewise
+            MADE[key] = (kept, said)
+            shutil.copytree(self.folder, kept, symlinks=True)
+        else:
+            shutil.copytree(MADE[key][0], self.folder, symlinks=True, dirs_exist_ok=True)
+            said = MADE[key][1]
+        return deepcopy(said)
 
     def _is_new(self) -> bool:
         # Size and times do not tell: a note of the same second changes neither.

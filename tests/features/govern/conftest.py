@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.cli.conftest import accepted, home, house, template
+from tests.cli.conftest import home, house, template
 
-__all__ = ["accepted", "home", "house", "template"]
+__all__ = ["home", "house", "template"]

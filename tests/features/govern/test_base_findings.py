@@ -13,7 +13,7 @@ import pytest
 from preflights_es.kernel.ports import Stored
 from preflights_es.records.session_files import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
-from tests.cli.program import Project
+from tests.cli.program import House, Project
 from tests.features.govern.forged import EVE, behind, rewritten
 from tests.features.govern.test_check import checked, write
 
@@ -31,12 +31,16 @@ def decided(house: Project, intention: str, answer: str, *more: str) -> Any:
 
 
 @pytest.fixture
-def team(house: Project) -> Project:
+def team(house: House) -> Project:
     """A base with one decision."""
+    house.made(_base)
+    return house
+
+
+def _base(house: Project) -> None:
     decided(house, "Store orders in a database", "db_type=PostgreSQL")
     committed(house)
     house.git("branch", "base")
-    return house
 
 
 def found_in(team: Project) -> tuple[int, dict[str, list[Any]]]:

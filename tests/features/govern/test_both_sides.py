@@ -15,7 +15,7 @@ from preflights_es.features.govern.changes import read_change_set
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.record_places import FOLDERS_MAX
 from tests.cli.clones import SESSIONS, cloned, committed, session_file
-from tests.cli.program import Project, environment
+from tests.cli.program import House, Project, environment
 from tests.features.govern.test_check import decide, write
 
 RECORD: Final = "docs/decisions/0009-use-kafka.md"
@@ -36,8 +36,13 @@ def rules(found: list[Any]) -> list[tuple[str, str]]:
 
 
 @pytest.fixture
-def team(house: Project) -> Project:
+def team(house: House) -> Project:
     """A base with a decision, a record of another tool, and source files."""
+    house.made(_base)
+    return house
+
+
+def _base(house: Project) -> None:
     write(house, "src/a.py", "x = 1\n")
     write(house, "lib/b.py", "x = 1\n")
     decide(house, "--path", "src/**", "--hold", "deny", "--by", "Ada")
@@ -45,7 +50,6 @@ def team(house: Project) -> Project:
     committed(house)
     house.git("branch", "base")
     house.git("checkout", "--quiet", "-b", "change")
-    return house
 
 
 def aside(team: Project) -> None:
