@@ -275,6 +275,30 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "was replaced by 'ADR-0008' already" in again.err
 
 
+def test_what_took_the_place_of_a_match_is_recalled_with_it(house: Project) -> None:
+    filed(house, title="Use MySQL for reports")
+    words = ("--answer", "db_type=PostgreSQL", "--accept", "--by", "Ada", "--json")
+    first = house.call("start", "Keep rows in a database", *words, "--supersedes", "ADR-7").json
+    (found,) = house.call("recall", "reports", "--json").json["results"]
+    assert (found["uid"], found["words"]) == (first["uid"], [])
+    anew = ("--answer", "db_type=SQLite", *words[2:], "--supersedes", "ADR-8")
+    later = house.call("start", "Keep rows in a file database", *anew).json
+    told = house.call("recall", "reports")
+    assert f"  {later['uid'][-8:]}  accepted  " in told.out
+    assert "(ADR-0009, took the place of one that matched)" in told.out
+    (found, older) = house.call("recall", "PostgreSQL", "--json").json["results"]
+    assert (found["uid"], older["uid"]) == (later["uid"], first["uid"])
+    filed(house, "docs/decisions/0010-a.md", n="10", title="Log with Sinks")
+    newer = {"n": "11", "title": "Zap", "status": "Accepted (supersedes ADR-0010)"}
+    filed(house, "docs/decisions/0011-b.md", **newer)
+    records = house.call("recall", "sinks", "--json").json["records"]
+    assert [(one["title"], one["status"]) for one in records] == [
+        ("Zap", "accepted"),
+        ("Log with Sinks", "superseded"),
+    ]
+    assert (house.call("replay", "last").code, house.call("audit", "verify").code) == (0, 0)
+
+
 def test_an_acceptance_replaces_and_keeps_records_as_it_does_decisions(house: Project) -> None:
     first, other = filed(house), filed(house, "docs/decisions/0008-b.md", n="8", title="Use B")
     filed(house, "docs/decisions/0009-use-mysql.md", n="9", title="Use MySQL")

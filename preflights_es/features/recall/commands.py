@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -90,15 +91,19 @@ _LINKS: Final = {
 
 def _found_record_line(one: FoundRecord) -> str:
     when = one.date[:10] or " " * 10
-    words = ", ".join(one.words)
-    return f"{when}  {one.path}  {one.status}  {one_line(one.title)}  (matched {words})"
+    matched = _matched_phrase(one.words)
+    return f"{when}  {one.path}  {one.status}  {one_line(one.title)}  ({matched})"
+
+
+def _matched_phrase(words: Sequence[str]) -> str:
+    """Which words match; of none of what took the place of a match."""
+    return f"matched {', '.join(words)}" if words else "took the place of one that matched"
 
 
 def _remembered_line(one: Remembered) -> str:
     record = f"ADR-{one.number:04d}, " if one.number else ""
-    words = ", ".join(one.words)
     title = one_line(one.title)
-    reason = f"({record}matched {words})"
+    reason = f"({record}{_matched_phrase(one.words)})"
     return f"{one.date[:10]}  {short_session(one.uid)}  {one.status}  {title}  {reason}"
 
 

@@ -7,6 +7,7 @@ from operator import itemgetter
 from typing import Any
 
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from preflights_es.features.recall.decision_search import (
     MATCHES_MAX,
@@ -33,10 +34,13 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.runtime.runner import Step
+from preflights_es.use.decisions import log_decisions
 from preflights_es.use.foreign import ForeignRow
+from preflights_es.use.holding import is_counted
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
-from preflights_es.use.results import NOT_EXPECTED, session_of
+from preflights_es.use.results import NOT_EXPECTED, DecisionRow, session_of
+from preflights_es.use.turned_down import CHAIN_MAX, find_successor
 from preflights_es.use.use_cases import NewSession
 from preflights_es.words.decisions import DecidedPatch, Related, alternative_text, list_superseded
 from preflights_es.words.language import collect_search_words
@@ -103,22 +107,72 @@ def _find_decisions_and_records(
     """The best matches of the log and of session files that say more than it; the count of all."""
     request.reading.tell_files()
     enough = (lambda _: True) if state.everything else may_answer_question
-    found: dict[str, FoundDecision] = {}
-    records: tuple[FoundRecord, ...] = ()
+    found, newer = dict[str, FoundDecision](), dict[str, FoundDecision]()
+    records: list[FoundRecord] = []
     matching = set[str]()
     for process in request.reading.logs:
         search = MemorySearch(process, records_beside(process))
         matches = search.matches(rules.search_words(state.queries or ()), enough, MATCHES_MAX)
         matching.update(match.uid for match in matches)
         for match in matches[:RESULTS_MAX]:
-            if search.records and (row := search.records.of.get(match.uid)):
-                records += (_build_found_record(row, match),)
-                continue
-            if match.uid not in found and (read := _read_matched_decision(process, match)):
+            row = search.records.of.get(match.uid) if search.records else None
+            read = None if row else found.get(match.uid) or _read_matched_decision(process, match)
+            if read is not None:
                 found[match.uid] = read
+            if row is not None and row.status == "superseded":
+                later = _find_newer_record(process, search, row)
+            else:
+                is_over = read is not None and read.standing == "superseded"
+                later = match.session_id if is_over else ""
+            if isinstance(later, ForeignRow):
+                records.append(_build_found_record(later, replace(match, words=())))
+            elif later and (one := _find_newest_decision(process, later, match)):
+                newer[one.uid] = one
+            if row is not None:
+                records.append(_build_found_record(row, match))
         if behind := process.projector.behind:
             request.notice(behind.code, behind.text)
-    return tuple(rules.best(found.values())[:RESULTS_MAX]), records, len(matching)
+    best = rules.best((newer | found).values())[:RESULTS_MAX]
+    # One that took the place of another and matches itself stands once, with its words.
+    having = {one.path for one in records if one.words}
+    told = {(one.path, one.words): one for one in records if one.words or one.path not in having}
+    return tuple(best), tuple(told.values()), len(matching)
+
+
+def _find_newer_record(process: Process, search: MemorySearch, row: ForeignRow) -> ForeignRow | str:
+    """What holds in place of a record that was superseded: a record, or the session of a decision.
+
+    Empty where that is not beyond doubt.
+    """
+    every = search.records.of.values() if search.records else ()
+    others = [one for one in every if is_counted(one)]
+    own = filter(is_counted, log_decisions(process, everything=True))
+    numbers = {one.number: one for one in own if one.number is not None}
+    place: ForeignRow | DecisionRow | None = row
+    for _ in range(CHAIN_MAX):
+        if not isinstance(place, ForeignRow) or place.is_held:
+            break
+        place = find_successor(place, others, numbers)
+    if isinstance(place, ForeignRow):
+        return place if place.is_held else ""
+    return place.session_id if place else ""
+
+
+def _find_newest_decision(
+    process: Process, session_id: str, match: MemoryMatch
+) -> FoundDecision | None:
+    """The decision in force of a session, or the one that took its place; no word of it matches."""
+    for _ in range(CHAIN_MAX):
+        patches, _source = read_session_patches(process, session_id)
+        stands = (one for one in patches if one.standing in ("accepted", "superseded"))
+        if (patch := next(stands, None)) is None:
+            return None
+        if patch.superseded_by is None:
+            new = replace(match, session_id=session_id, version=patch.version, words=(), terms=())
+            new = replace(new, accepted_at=patch.acknowledged_at or 0)
+            return _read_matched_decision(process, new)
+        session_id = patch.superseded_by.session_id
+    return None
 
 
 def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:

@@ -57,7 +57,8 @@ class FoundDecision(Value, frozen=True, kw_only=True):
     """In microseconds since 1970 UTC."""
     number: RecordNumber | None
     words: tuple[str, ...]
-    """Those of the queries that matched, in their order."""
+    """Those of the queries that matched, in their order; none where it took the place of a match.
+    """
     score: Whole
     source: SourceSession
     stands: tuple[Stands, ...] | UnsetType = UNSET
