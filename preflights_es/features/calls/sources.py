@@ -41,7 +41,6 @@ from preflights_es.kernel.text import one_line, shortened
 GUESSED_FROM: Final = 8 * 1024 * 1024  # bytes of lines that are looked at to see what a file is
 LINE_MAX: Final = 64 * 1024 * 1024  # bytes; what of a call is too large to keep is left out
 DOCUMENT_MAX: Final = 64 * 1024 * 1024  # bytes of a file that is one JSON value
-AHEAD_MAX: Final = 20  # of these, lines until the first object
 WAITING_MAX: Final = 100_000  # lines of a batch that wait for their other half; OpenAI takes 50,000
 
 
@@ -82,7 +81,7 @@ class SourceFile:
         while self._line and not self._line.strip():
             self._advance()
         self._document = self._read_document()
-        self.first = self._find_first()
+        self.first = next(iter(self.first_objects()), {})
         """The first object; empty where there is none."""
 
     def __enter__(self) -> Self:
@@ -120,22 +119,14 @@ class SourceFile:
             return None
         return json_items(value) or [value]
 
-    def _find_first(self) -> dict[str, Any]:
-        """Also behind lines that cannot be read: a log that was rotated begins with half a line."""
-        if self._document or self.is_database:
-            return json_mapping((self._document or [None])[0])
-        first, ahead = json_mapping(_decoded_line(self._line)[0]), list[bytes]()
-        while not first and len(ahead) < AHEAD_MAX and sum(map(len, ahead)) < GUESSED_FROM:
-            ahead.append(self._read(GUESSED_FROM))
-            first = json_mapping(_decoded_line(ahead[-1])[0])
-        self._held = io.BytesIO(b"".join((*ahead, self._held.read())))
-        return first
-
     def first_objects(self) -> list[dict[str, Any]]:
-        """The first objects, as far as they are looked at."""
-        values = self._document
+        """The first objects, as far as they are looked at.
+
+        Lines that cannot be read are left out: a log that was rotated begins with half a line.
+        """
+        values = [] if self.is_database else self._document
         if values is None:
-            ahead, size = [self._line], 0
+            ahead, size = [self._line], len(self._line)
             while size < GUESSED_FROM and (line := self._read(GUESSED_FROM)):
                 ahead.append(line)
                 size += len(line)
