@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import preflights_cli
 from preflights_es.kernel.errors import WorkflowBug
+from preflights_es.kernel.ids import short_session
 
 if TYPE_CHECKING:
     from preflights_es.kernel.errors import PreflightsError
@@ -126,6 +127,12 @@ def error_with_advice(error: PreflightsError) -> str:
 
 
 OURS = "of ours"
+
+
+def cure_absent_record(session_id: str) -> str:
+    """What brings a record of a decision in force back."""
+    render = f"`preflights admin render {short_session(session_id)}`"
+    return f"{render} and `preflights sync` write it, where no other branch has it"
 
 
 def bug_of(error: BaseException, workflow: str = "") -> tuple[str, str]:

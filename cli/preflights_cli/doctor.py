@@ -17,7 +17,7 @@ from typing import Final, Literal
 import click
 
 from preflights_cli import EXIT_REFUSED
-from preflights_cli.advice import error_with_advice
+from preflights_cli.advice import cure_absent_record, error_with_advice
 from preflights_cli.common import Voice, current_folder, text_option
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import ExtraMissing, LogBusy, NoLog, PreflightsError, SettingsError
@@ -322,7 +322,7 @@ def _records_lines(request: Request) -> Iterator[HealthLine]:
         found, _, cure = row.doubt.partition(": ")
         yield HealthLine("records", "wrong", f"{row.path}: {found}", cure)
     for absent in list_absent_records(process)[:NAMED_MAX]:
-        yield HealthLine("records", "note", absent.found, absent.cure)
+        yield HealthLine("records", "note", absent.found, cure_absent_record(absent.session_id))
     for clash in number_clashes_of(process)[:NAMED_MAX]:
         cure = "`preflights admin renumber` gives the younger a new number"
         yield HealthLine("records", "wrong", clash.text, cure)

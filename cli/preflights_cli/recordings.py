@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from preflights_cli import EXIT_REFUSED
+from preflights_cli.advice import cure_absent_record
 from preflights_cli.common import (
     Voice,
     bar,
@@ -196,7 +197,7 @@ def _say_synced(app: Request, voice: Voice, done: Synced) -> None:
     if any(file.compared == "diverged" for file in done.apart):
         voice.hint("To keep the log's session, delete the file and run `preflights sync` again.")
     for record in done.absent:
-        voice.warn(f"{record.found}: {record.cure}")
+        voice.warn(f"{record.found}: {cure_absent_record(record.session_id)}")
     if not (done.sessions or done.written or done.waiting or done.apart or done.absent):
         voice.say(f"The log and {escaped_text(app.process.session_folders.paths)} say the same.")
 

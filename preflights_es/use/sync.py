@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from preflights_es.history.imports import Review, SessionChange
 from preflights_es.history.transfer import TransferredSession
 from preflights_es.kernel.errors import PreflightsError
-from preflights_es.kernel.ids import decision_uid, short_session
+from preflights_es.kernel.ids import decision_uid
 from preflights_es.kernel.text import escaped_text
 from preflights_es.projections.artifacts import decode_plan_row
 from preflights_es.projections.decisions import decode_patch_row, filter_decisions_in_force
@@ -39,12 +39,6 @@ class AbsentRecord(Result, frozen=True):
     def found(self) -> str:
         """What is so."""
         return f"{escaped_text(self.path)} is not here, and {self.name} holds all the same"
-
-    @property
-    def cure(self) -> str:
-        """What to do."""
-        render = f"`preflights admin render {short_session(self.session_id)}`"
-        return f"{render} and `preflights sync` write it, where no other branch has it"
 
 
 class Synced(Result, frozen=True, tag_field="format", tag="sync/1"):
