@@ -39,6 +39,7 @@ from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.lead import (
     FellBack,
     LeadTaken,
+    ResponseAccepted,
     ResponseRejected,
     StepFailed,
     StepStalled,
@@ -173,12 +174,15 @@ def _count_of_all(count: int, total: int, noun: str, words: str) -> str:
 def _tell_lead(events: Sequence[Event | None]) -> Iterator[str]:
     """Who went on where no answer could be used."""
     last = None
-    for _, decisions in split_batches(events):
+    batches = [decisions for _, decisions in split_batches(events)]
+    used = [n for n, of in enumerate(batches) if any(isinstance(e, ResponseAccepted) for e in of)]
+    for place, decisions in enumerate(batches):
         for event in decisions:
             if isinstance(event, FellBack):
                 asked = any("_asked." in one.tag for one in decisions)
                 if event is decisions[-1]:
-                    yield "the step ended without a result"
+                    step = "an earlier step" if place < max(used, default=0) else "the step"
+                    yield f"{step} ended without a result"
                 else:
                     yield "the rules asked instead" if asked else "the rules took over"
             if isinstance(event, StepFailed | StepStalled | CompletionRequested | LeadTaken):

@@ -235,6 +235,11 @@ def test_events_of_calls_are_told_by_what_was_said() -> None:
     assert not any("{" in text for text in told)
 
 
+def test_a_step_that_ended_before_a_later_answer_was_used_is_an_earlier_one() -> None:
+    told = story("another_model_reads_what_the_first_could_not", "extraction")
+    assert "; one answer was used; an earlier step ended without a result; " in told
+
+
 def test_an_answer_that_nests_too_deep_is_read_as_text() -> None:
     assert read_answer_value('{"a": [1, {"b": null}], "c": ""}') == {"a": [1, {}]}
     assert read_answer_value("[" * 900 + "]" * 900) is None
