@@ -92,6 +92,7 @@ _PRESETS: Final = {
         "session": "/session_id /trace_id",
         "time": "/startTime",
         "user": "/end_user /metadata/user_api_key_end_user_id",
+        "headers": "/metadata/requester_custom_headers",
         "route": "/custom_llm_provider",
         "call_type": "/call_type",
         "model": "/model",
