@@ -148,6 +148,10 @@ _PAIR = late_pattern(
     rb"(?P<more>(?:\n(?:[ \t]+\S|-[ \t])[^\n]*)*)",
     re.MULTILINE,
 )
+_NESTED = late_pattern(
+    rb"^[ \t]+(?P<key>[A-Za-z][\w -]{0,40}):(?![^\s])(?P<value>[^\n]*)(?P<more>)", re.MULTILINE
+)
+"""A pair below another one, which counts where no other has its key."""
 _QUOTED = late_pattern(rb"\"(?:[^\"\\]|\\.)*\"|'(?:[^']|'')*'")
 _COMMENT = late_pattern(rb"(?<=[ \t])#")
 _SAID = late_pattern(
@@ -157,10 +161,11 @@ _SAID = late_pattern(
     re.MULTILINE,
 )
 _UNMARKED = late_pattern(
-    rb"^(?:\*\*|__)(?P<key>status|zustand)(?:\*\*|__)[ \t]+(?P<value>\S[^\n]*)",
+    rb"^(?:(?:\*\*|__)(?=\w+[*_])|(?=\w+[ \t]+(?:\xe2\x80[\x93\x94]|-)))(?P<key>status|zustand)"
+    rb"(?:\*\*|__)?[ \t]+(?:(?:\xe2\x80[\x93\x94]|-)[ \t]+)?(?P<value>\S[^\n]*)",
     re.MULTILINE | re.IGNORECASE,
 )
-"""A status in front of which no colon stands: `**Status** Rejected`."""
+"""A status in front of which no colon stands: `**Status** Rejected`, or `Status - Rejected`."""
 _CLOSING = late_pattern(
     rb"^\* (?P<key>Considered options|Applies to|Decision makers|Uid|Session):(?P<value>[^\n]*)",
     re.MULTILINE,
@@ -287,7 +292,8 @@ def _front(content: bytes, top: int) -> TextPlace | None:
 
 
 def _read_front_pairs(content: bytes, front: TextPlace) -> Iterator[tuple[str, TextPlace]]:
-    for found in _PAIR.finditer(content, front.start, front.end):
+    span = (content, front.start, front.end)
+    for found in (*_PAIR.finditer(*span), *_NESTED.finditer(*span)):
         start, end = trimmed(content, *found.span("value"))
         value = content[start:end]
         if value in (b"", b">", b"|", b">-", b"|-"):
@@ -358,7 +364,8 @@ def _read_keyed_places(
     found: dict[str, TextPlace] = {}
     for key, place in _read_front_pairs(content, front) if front else ():
         found.setdefault(key, place)
-    end = min(next((h.text.start for h in headings if h.level > 1), len(masked)), body + _HEAD)
+    others = (h.text.start for h in headings if h.level > 1 and h.name not in _ABOUT_ITSELF)
+    end = min(next(others, len(masked)), body + _HEAD)
     for line in _SAID.finditer(masked, body, end):
         start, stop = trimmed(masked, *line.span("value"))
         if broken := _BREAK.search(masked, start, stop):
@@ -402,6 +409,8 @@ def _cells(masked: bytes, body: int, end: int) -> Iterator[tuple[str, TextPlace]
             yield _normalize_record_key(masked[row[0].start : row[0].end]), row[1]
 
 
+_ABOUT_ITSELF: Final = frozenset(("metadata", "meta", "info", "details", "metadaten"))
+"""Names of a first section of what else stands above it."""
 _DAYS: Final = frozenset(("date", "datum"))
 _NAMES: Final = _DAYS | {"status", "zustand"}
 """What a second column is called where the first row names the columns."""

@@ -100,7 +100,10 @@ _EDGE = late_pattern(r"^(?:(?!!\[)[^\w\[<])+", re.UNICODE)
 _STRUCK = late_pattern(r"~~[^~]*~~|<(?:s|del|strike)>[^<]*</(?:s|del|strike)>")
 _TAG = late_pattern(r"</?[a-z][^<>]{0,200}>", re.IGNORECASE)
 _BOLD = late_pattern(r"(?:\*\*|__)([^*_]+)(?:\*\*|__)")
-_ARROW = late_pattern(r"→|->|=>|➡|(?<=\d\)),")
+_LATER = "|".join(_WORDS[one] for one in ("superseded", "deprecated", "rejected"))
+_ARROW = late_pattern(rf"→|->|=>|➡|(?<=\d\)),|(?<=\d), (?=(?:{_LATER})\b)", re.IGNORECASE)
+_NEXT_KEY = late_pattern(r" \| \W*(?:[\w-]+ ){0,2}[\w-]+\W{0,2}:")
+"""Where another key stands behind a bar on one line."""
 _OFFERS = late_pattern(r"[|/,]|\b(?:or|oder)\b", re.IGNORECASE)
 _OR = late_pattern(r"\W*(?:or|oder)\W*", re.IGNORECASE)
 _LINK = late_pattern(
@@ -275,7 +278,7 @@ def _split_status_lines(text: str) -> Iterator[_StatusLine]:
         following = lines[at + 1] if at + 1 < len(lines) else ""
         before = f"{line} " if goes_on(line, following) else ""
         if not before:
-            line = _STRUCK.sub("", line)
+            line = _STRUCK.sub("", _NEXT_KEY.split(line, 1)[0])
             made, bold = _strip_status_marks(line), [*map(_strip_status_marks, _BOLD.findall(line))]
             is_template = _is_template(made)
             if is_template and len(bold) == 1:
