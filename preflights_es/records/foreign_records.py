@@ -50,6 +50,7 @@ from preflights_es.records.status_words import (
     relations_of,
     says_status,
     strip_links_and_emphasis,
+    whole_references,
 )
 from preflights_es.system.files import Unreadable
 from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX
@@ -295,7 +296,9 @@ def _read_record_status(parts: Parts) -> StatusSaid:
     """The status, with what other lines say of the records before and after this one."""
     found = parse_status_text(status_of(parts))
     by = found.superseded_by or reference(_first_stated_value(parts, *_REPLACED_BY))
-    takes = found.supersedes or tuple(references(_first_stated_value(parts, *_REPLACES)))
+    by = by or next(references(_text_below_heading(parts, "superseded by", "replaced by")), None)
+    replaces = _first_stated_value(parts, *_REPLACES) or _text_below_heading(parts, *_REPLACES)
+    takes = found.supersedes or tuple(whole_references(replaces))
     status = found.status
     for text in (_head(parts), *_links(parts)):
         later, earlier = relations_of(text)

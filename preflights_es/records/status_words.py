@@ -80,6 +80,14 @@ _TAKES = late_pattern(
     r"|ersetzt(?! (?:durch|von|worden|am)\b)|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
     re.IGNORECASE,
 )
+_IN_PART = late_pattern(r"\b(?:partially|partly|in part|teilweise|zum teil)\b", re.IGNORECASE)
+_BANNER = late_pattern(
+    r"(?:(?:note|warning|important|update|hinweis|achtung)\W+)?"
+    r"(?:(?:this|diese[rs]?) (?:adr|decision|record|document|entscheidung)"
+    r" (?:has been|is|was|wurde|ist) (?:now )?)?",
+    re.IGNORECASE,
+)
+"""How a line above the sections may begin that says what became of a record."""
 _BESIDE = late_pattern(
     r"(?:amend|extend|clarifi|refine|update|relate|link|depend|base)(?:s|d|es|ed)(?: by| to| on)?\b"
     r"|see(?: also)?\b|ergänzt\b|geändert durch\b|siehe\b|basiert auf\b|last \w+:|date:|datum:"
@@ -123,7 +131,7 @@ _NUMBERS = late_pattern(
 )
 _LISTED_NUMBER = late_pattern(rf"{_LISTED}()", re.IGNORECASE)
 _BETWEEN = late_pattern(
-    r"(?:[\s,;&/.:\"'\[\]]|\([^()]*\)|(?:and|und|sowie|the|decisions?|records?|adrs?)\b)*",
+    r"(?:[\s,;&/.:\"'\[\]*-]|\([^()]*\)|(?:and|und|sowie|the|decisions?|records?|adrs?)\b)*",
     re.IGNORECASE,
 )
 _FILE = late_pattern(r"[\w.-]+\.(?:mdx?|markdown|adoc|asciidoc)\b")
@@ -179,7 +187,9 @@ def parse_status_text(text: str) -> StatusSaid:
     for line in lines:
         if line.is_template:
             continue
-        takes += (one for hit in _TAKES.finditer(line.text) for one in references(hit["what"]))
+        takes += (
+            one for hit in _TAKES.finditer(line.text) for one in whole_references(hit["what"])
+        )
         later, is_part = (
             _GONE.search(line.text),
             _PARTLY.search(strip_links_and_emphasis(line.text)),
@@ -200,6 +210,8 @@ def parse_status_text(text: str) -> StatusSaid:
         status, words = "superseded", gone
     elif partly and status in ("none", "unknown", "accepted"):
         status, words = "partly_superseded", partly
+    if status in ("superseded", "deprecated"):  # in favour of ADR-7, see ADR-7
+        by = by or next(references(words), None)
     return StatusSaid(
         status,
         shortened(strip_links_and_emphasis(words), STATUS_MAX),
@@ -233,11 +245,13 @@ def relations_of(text: str) -> tuple[Reference | None, list[Reference]]:
     """The record that replaced this one, and those that it replaces, by the lines that begin so."""
     by, takes = None, list[Reference]()
     for line in _split_status_lines(text[:SAID_MAX]):
-        gone = None if _PARTLY.search(line.text) else _GONE.match(line.text)
+        banner = _BANNER.match(line.text)
+        start = banner.end() if banner else 0
+        gone = None if _PARTLY.search(line.text) else _GONE.match(line.text, start)
         if gone and gone["by"] and not gone["before"]:
             by = by or reference(gone["by"])
         elif taken := _TAKES.match(line.text):
-            takes += references(taken["what"])
+            takes += whole_references(taken["what"])
     return by, takes
 
 
@@ -366,6 +380,11 @@ def references(text: str) -> Iterator[Reference]:
             yield _reference(hit[0], hit[0])
         else:
             yield Reference(hit[0].strip(" ,;"), int(hit[1] or hit[2]))
+
+
+def whole_references(text: str) -> Iterator[Reference]:
+    """The same of what is replaced; none where it is replaced in part."""
+    return iter(()) if _IN_PART.search(text) else references(text)
 
 
 def _reference(label: str, path: str) -> Reference:
