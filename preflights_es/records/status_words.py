@@ -190,12 +190,7 @@ def parse_status_text(text: str) -> StatusSaid:
         takes += (
             one for hit in _TAKES.finditer(line.text) for one in whole_references(hit["what"])
         )
-        later, is_part = (
-            _GONE.search(line.text),
-            _PARTLY.search(strip_links_and_emphasis(line.text)),
-        )
-        if later and _NOT_YET.search(later["before"]):
-            later = None
+        later, is_part = _gone(line.text), _PARTLY.search(strip_links_and_emphasis(line.text))
         if later:
             by = by or reference(later["by"] or later["by_german"] or "")
         if later and not is_part:
@@ -218,6 +213,11 @@ def parse_status_text(text: str) -> StatusSaid:
         by,
         tuple(takes[:REFERENCES_MAX]),
     )
+
+
+def _gone(line: str) -> re.Match[str] | None:
+    later = _GONE.search(line)
+    return None if later and _NOT_YET.search(later["before"]) else later
 
 
 _RANKS: Final[Sequence[Status]] = get_args(Status)
