@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.clones import committed
 from tests.cli.program import House, Project
+from tests.persons import git_repository
 from tests.providers.server import FakeAPI
 
 GIT_CONFIG = """\
@@ -46,8 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def template(tmp_path_factory: pytest.TempPathFactory, home: Path) -> Path:
     """A repository with an empty log."""
     made = Project(tmp_path_factory.mktemp("template") / "house", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     assert made.call("admin", "db", "upgrade").code == 0
     return made.folder
 
@@ -76,8 +76,7 @@ def _decided(house: Project) -> str:
 def empty(tmp_path: Path, home: Path) -> Project:
     """A repository in which the program never ran."""
     made = Project(tmp_path / "house", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     return made
 
 
@@ -85,8 +84,7 @@ def empty(tmp_path: Path, home: Path) -> Project:
 def colleague(tmp_path: Path, home: Path) -> Project:
     """Another clone of the same project, with a log of its own, in which the program never ran."""
     made = Project(tmp_path / "colleague", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     (made.folder / "preflights.toml").write_text('project = "house"\n')
     return made
 

@@ -74,6 +74,7 @@ from tests.each import each
 from tests.frozen.published import documented, json_classes
 from tests.markdown import ROOT, tables
 from tests.observing import accepted_in_browser, observed_in
+from tests.persons import git_repository
 from tests.providers.server import FakeAPI
 from tests.surfaces.view import sshsig
 
@@ -151,8 +152,7 @@ def new_shop(folder: Path, home: Path) -> Project:
     made = Project(folder / "shop", folder / "home")
     made.home.mkdir(parents=True)
     shutil.copy(home / ".gitconfig", made.home)  # not what other tests left beside it
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     return made
 
 
@@ -474,8 +474,7 @@ def test_the_fields_of_a_session_are_those_that_are_documented(shop: Project) ->
 def _merged(shop: Project) -> Any:
     """What an import into a log that has counted from 1 as well says."""
     clone = Project(shop.folder.parent / "clone" / "shop", shop.home)
-    clone.folder.mkdir(parents=True)
-    clone.git("init", "--quiet", "--template=")
+    git_repository(clone.folder)
     clone.decided("Add a login")
     return clone.call(
         "admin", "import", "-", "--json", stdin=shop.call("admin", "export", "--all").out.encode()
@@ -485,8 +484,7 @@ def _merged(shop: Project) -> Any:
 def _extending(shop: Project) -> Iterator[Any]:
     """What imports say that change a session that is held, and one that is not alone."""
     clone = Project(shop.folder.parent / "second" / "shop", shop.home)
-    clone.folder.mkdir(parents=True)
-    clone.git("init", "--quiet", "--template=")
+    git_repository(clone.folder)
     first = clone.decided("Add a login")["session_id"]
     shop.call("admin", "import", "-", stdin=clone.call("admin", "export", first).out.encode())
     new = clone.decided("Add SSO", "--supersedes", first)["session_id"]
@@ -538,9 +536,8 @@ def signing_team(top: Path) -> Project:
     team = Project(top / "house", top / "home")
     own = team.home / ".config" / "preflights" / "settings.toml"
     own.parent.mkdir(parents=True)
-    team.folder.mkdir()
+    git_repository(team.folder)
     (team.home / ".gitconfig").write_text(GIT_CONFIG)
-    team.git("init", "--quiet", "--template=")
     key, public = sshsig.generated(team.home)
     (team.home / "signers").write_text(f"ada@example.org {public}\n")
     own.write_text(f'[sign]\nkey = "{key}"\nsigners = "{team.home / "signers"}"\n')

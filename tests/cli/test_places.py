@@ -18,6 +18,7 @@ from preflights_es.use.bootstrap import opened_process
 from preflights_es.use.use_cases import NewSession
 from tests.cli.program import Project
 from tests.each import each
+from tests.persons import git_repository
 
 ACCEPTED = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by", "Ada")
 
@@ -118,9 +119,7 @@ def test_a_folder_that_is_gone_or_whose_name_is_no_text_is_said_so(
     assert done.code == 5
     assert done.err == "preflights: the current folder is gone: change to another one\n"
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/h\xff"))
-    folder.mkdir()
-    project = Project(folder, home)
-    project.git("init", "--quiet", "--template=")
+    project = Project(git_repository(folder), home)
     project.call("start", "Add login").refused(2, "is not valid Unicode", "set PREFLIGHTS_PROJECT")
     assert project.call("start", "Add login", env={"PREFLIGHTS_PROJECT": "house"}).code == 3
 

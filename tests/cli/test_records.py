@@ -9,6 +9,7 @@ import pytest
 from preflights_es.kernel.ids import iso
 from tests.cli.program import Project
 from tests.each import each
+from tests.persons import git_repository
 
 
 @pytest.mark.parametrize("name", ["ADR-0002", "adr-2", "Adr-02", "adr2", "ADR-000000002"])
@@ -61,9 +62,7 @@ def test_a_record_is_one_of_this_project_and_found_by_its_new_number_alone(house
 def test_a_number_that_two_branches_gave_is_refused_by_naming_both(
     house: Project, tmp_path: Path, home: Path
 ) -> None:
-    other = Project(tmp_path / "other", home)
-    other.folder.mkdir()
-    other.git("init", "--quiet", "--template=")
+    other = Project(git_repository(tmp_path / "other"), home)
     (other.folder / "preflights.toml").write_text('project = "house"\n')
     theirs, ours = other.decided("Add SSO"), house.decided()
     assert (

@@ -14,6 +14,7 @@ import pytest
 
 from preflights_es.providers.capabilities import DEFAULT_MODELS
 from tests.cli.program import TIMEOUT_S, Project
+from tests.persons import git_repository
 from tests.providers import server
 from tests.providers.server import FakeAPI, wait_until
 from tests.scripted import asks
@@ -32,8 +33,7 @@ def api() -> Iterator[FakeAPI]:
 @pytest.fixture
 def house(tmp_path: Path) -> Project:
     made = Project(tmp_path / "house", tmp_path)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     return made
 
 

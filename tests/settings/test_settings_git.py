@@ -9,13 +9,12 @@ import pytest
 from preflights_es.kernel.errors import SettingsError
 from preflights_es.settings import load
 from tests.cli.program import Project
+from tests.persons import git_repository
 
 
 def repository(folder: Path, home: Path) -> Project:
     """A new one, with a commit."""
-    made = Project(folder, home)
-    folder.mkdir(parents=True)
-    made.git("init", "--quiet", "--template=")
+    made = Project(git_repository(folder), home)
     made.git("-c", "user.name=A", "-c", "user.email=a@b", "commit", "-q", "--allow-empty", "-mx")
     return made
 

@@ -11,6 +11,7 @@ import pytest
 from tests.cli.compiler.planning import documented, planned
 from tests.cli.conftest import GIT_CONFIG, REFERENCE
 from tests.cli.program import Project
+from tests.persons import git_repository
 from tests.signing.forging import Recorded
 from tests.signing.house import AGENT, READY, Signing, name_repository
 from tests.signing.keys import generated
@@ -33,8 +34,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (top / "home" / ".config" / "preflights" / "settings.toml").write_text(REFERENCE)
     (top / "home" / ".gitconfig").write_text(GIT_CONFIG)
     made = Project(top / "house", top / "home")
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     name_repository(made)
     assert made.call("admin", "db", "upgrade").code == 0
     return top

@@ -11,6 +11,7 @@ import pytest
 
 from preflights_es.use.signatures import CACHE_FORMAT
 from tests.cli.tampering import flipped, tampered
+from tests.persons import git_repository
 from tests.signing.forging import EVE
 from tests.signing.house import ADA, Signing, name_repository
 from tests.signing.test_signing import BY
@@ -22,10 +23,8 @@ MEMORY = Path(".cache", "preflights", "signatures", "signatures.json")
 
 def other_log(house: Signing, name: str = "other") -> Signing:
     """The same person's other clone, with an empty log."""
-    folder = house.folder.with_name(name)
-    folder.mkdir()
+    folder = git_repository(house.folder.with_name(name))
     made = Signing(folder, house.home, house.key)
-    made.git("init", "--quiet", "--template=")
     (made.folder / "preflights.toml").write_text('project = "house"\n')
     name_repository(made)
     return made

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import home
 from tests.cli.program import Project
+from tests.persons import git_repository
 from tests.store.conftest import database
 
 __all__ = ["database", "home", "shop"]
@@ -17,6 +18,5 @@ __all__ = ["database", "home", "shop"]
 def shop(tmp_path: Path, home: Path) -> Project:
     """A repository."""
     made = Project(tmp_path / "shop", home)
-    made.folder.mkdir()
-    made.git("init", "--quiet", "--template=")
+    git_repository(made.folder)
     return made
