@@ -645,9 +645,8 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
     assert [path for one in found.get("holds", []) for path in one["files"]] == expected
 
 
-@pytest.mark.parametrize(
-    "content",
-    [
+def test_no_encoding_hides_an_import(shop: Project) -> None:
+    contents = (
         b"\xef\xbb\xbfimport pymongo\n",
         "import pymongo\n".encode("utf-16"),
         "import pymongo\n".encode("utf-32"),
@@ -657,14 +656,15 @@ def test_the_files_of_a_change(shop: Project, case: str) -> None:
         b"\xff\xfe\nimport pymongo\n",
         # Where the strings of one reading end is no matter of the other.
         b'# coding: utf-7\n"""+ACIAIgAi-\nimport pymongo\n+ACIAIgAi- +ACIAIgAi-\n',
-    ],
-)
-def test_no_encoding_hides_an_import(shop: Project, content: bytes) -> None:
+    )
     decide(shop)
     commit(shop)
-    write(shop, ORDERS, content)
+    files = [f"src/db/{number}.py" for number in range(len(contents))]
+    for file, content in zip(files, contents, strict=True):
+        write(shop, file, content)
     code, found, _ = checked(shop)
     assert (code, [*found]) == (1, ["turned-down"])
+    assert [one["files"] for one in found["turned-down"]] == [files]
 
 
 def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
@@ -683,17 +683,18 @@ def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     assert (one["level"], one["files"]) == ("warning", names)
 
 
-@pytest.mark.parametrize("path", ["vendor/db.py", "web/node_modules/x/a.js", "web/a.min.js"])
-def test_what_is_kept_as_the_work_of_others_is_named(shop: Project, path: str) -> None:
+def test_what_is_kept_as_the_work_of_others_is_named(shop: Project) -> None:
     """The project's own sources may import it, whatever the folder is called."""
     decide(shop)
     commit(shop)
-    write(shop, path, "import pymongo\n")
+    paths = ["vendor/db.py", "web/a.min.js", "web/node_modules/x/a.js"]
+    for path in paths:
+        write(shop, path, "import pymongo\n")
     write(shop, "vendor/README.md", "Others\n")
     write(shop, "vendor/poetry.lock", "pymongo\n")
     code, found, _ = checked(shop)
     (one,) = found["unread-file"]
-    assert (code, one["level"], one["files"]) == (0, "warning", [path])
+    assert (code, one["level"], one["files"]) == (0, "warning", paths)
 
 
 def test_of_many_imports_in_a_file_the_first_by_name_is_told(shop: Project) -> None:
