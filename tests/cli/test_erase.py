@@ -12,7 +12,6 @@ from tests.cli import tampering
 from tests.cli.program import House, Project
 from tests.cli.tampering import tampered
 from tests.cli.terminal import terminal
-from tests.each import each
 
 QUESTION = r"for good\? \[y/N\]: "
 
@@ -67,35 +66,30 @@ def test_an_erased_session_is_shown_as_such_everywhere(house: Project) -> None:
     assert event["data"]["reason"] == "asked for by [redacted:key]"
 
 
-@each(
-    "command",
-    [
-        ("answer", "SESSION", "x=y"),
-        ("revise", "SESSION", "x=y"),
-        ("accept", "SESSION", "--by", "Ada"),
-        ("abandon", "SESSION"),
-        ("resume", "SESSION"),
-        ("resume", "SESSION", "--provider", "sim"),
-        ("prompt", "SESSION"),
-        ("admin", "render", "SESSION"),
-        ("admin", "render", "SESSION", "--stdout"),
-        ("replay", "SESSION", "--drift"),
-        ("replay", "SESSION", "--simulate"),
-        ("admin", "erase", "SESSION", "--yes"),
-        ("start", "Add login", "--supersedes", "SESSION"),
-    ],
-)
-def test_nothing_more_is_done_with_an_erased_session(
-    house: Project, command: tuple[str, ...]
-) -> None:
+def test_nothing_more_is_done_with_an_erased_session(house: Project) -> None:
     session_id = house.decided()["session_id"]
     erased(house, session_id)
     before = house.call("admin", "export", session_id).out
-    done = house.call(*(session_id if word == "SESSION" else word for word in command))
-    assert (done.code, done.out) == (1, ""), done
-    said = [line for line in done.err.splitlines() if "it is not read" not in line]
-    assert len(said) == 1
-    assert house.call("admin", "export", session_id).out == before
+    for command in (
+        ("answer", session_id, "x=y"),
+        ("revise", session_id, "x=y"),
+        ("accept", session_id, "--by", "Ada"),
+        ("abandon", session_id),
+        ("resume", session_id),
+        ("resume", session_id, "--provider", "sim"),
+        ("prompt", session_id),
+        ("admin", "render", session_id),
+        ("admin", "render", session_id, "--stdout"),
+        ("replay", session_id, "--drift"),
+        ("replay", session_id, "--simulate"),
+        ("admin", "erase", session_id, "--yes"),
+        ("start", "Add login", "--supersedes", session_id),
+    ):
+        done = house.call(*command)
+        assert (done.code, done.out) == (1, ""), done
+        said = [line for line in done.err.splitlines() if "it is not read" not in line]
+        assert len(said) == 1, done
+        assert house.call("admin", "export", session_id).out == before
 
 
 def test_a_replay_of_what_was_erased_says_so_and_a_checkpoint_names_it(house: Project) -> None:

@@ -11,7 +11,6 @@ import pytest
 from preflights_es.kernel.json import canonical_json, decode_plain_json
 from tests.cli.program import Project
 from tests.cli.test_docs import check
-from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.history.sessions import Led, asking, real
 from tests.history.test_rerun import drifted
@@ -85,9 +84,11 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
 # 2. What if ----------------------------------------------------------------------------------
 
 
-@each(
-    ("args", "otherwise"),
-    [
+def test_a_what_if_reports_and_leaves_the_log_alone(house: Project) -> None:
+    led(house)
+    (house.folder / "new.md").write_text("Ask.")
+    before = house.recorded()
+    for args, otherwise in (
         (("--provider", "sim", "--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
         (("--seed", "9"), "led by sim simllm/1 (seed=9, faults=none)"),
         (("--faults", "timeout=1"), "led by sim simllm/1 (seed=68, faults=llm_timeout=1.0)"),
@@ -95,20 +96,13 @@ def test_several_sessions_run_again_at_once(house: Project, tmp_path: Path) -> N
         (("--prompt", "clarify=v1"), "prompt clarify.v1"),
         (("--prompt", "clarify=new.md"), "prompt clarify.v1, with another text"),
         (("--answer", "hosting=On foot"), "answer hosting=On foot"),
-    ],
-)
-def test_a_what_if_reports_and_leaves_the_log_alone(
-    house: Project, args: tuple[str, ...], otherwise: str
-) -> None:
-    led(house)
-    (house.folder / "new.md").write_text("Ask.")
-    before = house.recorded()
-    found = one(house, *args)
-    assert (found["mode"], found["otherwise"]) == ("whatif", [otherwise])
-    assert found == one(house, *args), "the same again"
-    text = house.call("replay", "last", *args)
-    assert text.out.splitlines()[0].split(" ", 1)[1].startswith(f"what if, {otherwise}: ")
-    assert house.recorded() == before
+    ):
+        found = one(house, *args)
+        assert (found["mode"], found["otherwise"]) == ("whatif", [otherwise])
+        assert found == one(house, *args), "the same again"
+        text = house.call("replay", "last", *args)
+        assert text.out.splitlines()[0].split(" ", 1)[1].startswith(f"what if, {otherwise}: ")
+        assert house.recorded() == before, args
 
 
 def test_a_child_is_kept_in_a_file_and_many_in_one(house: Project) -> None:
@@ -137,16 +131,12 @@ def test_a_child_is_kept_in_a_file_and_many_in_one(house: Project) -> None:
     assert {s["status"] for s in replayed} == {"identical"}
 
 
-@each(("args", "message"), FILED["what_does_not_fit_is_one_clear_line"])
-def test_what_does_not_fit_is_one_clear_line(
-    house: Project, args: tuple[str, ...], message: str
-) -> None:
+def test_what_does_not_fit_is_one_clear_line(house: Project) -> None:
     led(house)
-    done = house.call("replay", "last", *args)
-    assert done.code == (5 if "key" in message else 2), (done.out, done.err)
-    assert message in done.err
-    assert done.err.count("\n") == 1
-    assert done.out == ""
+    for args, message in FILED["what_does_not_fit_is_one_clear_line"]:
+        done = house.call("replay", "last", *args)
+        done.refused(5 if "key" in message else 2, message)
+        assert done.err.count("\n") == 1, done
 
 
 # 3. A model ----------------------------------------------------------------------------------
