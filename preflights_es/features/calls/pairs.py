@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from decimal import Decimal
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -55,7 +54,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.text import count_in_words, one_line, shortened
-from preflights_es.projections.usage import price_of
+from preflights_es.projections.usage import sum_costs
 from preflights_es.providers.capabilities import MAX_TOKENS, OPENAI_LIKE
 from preflights_es.redaction.masking import redact
 from preflights_es.redaction.patterns import KINDS, SECRETS
@@ -75,7 +74,6 @@ from preflights_es.words.pairs import (
 
 FILE_MAX: Final = 1_000_000  # bytes of assertions
 TITLE_MAX: Final = 200  # characters
-PER: Final = 1_000_000  # tokens that a price is for
 UNTOUCHED: Final = "the change is nothing to its calls"
 NO_MODEL: Final = "no model is recorded: name one by --from-model"
 FROZEN: Final = (
@@ -216,14 +214,12 @@ class CallPairs:
 
     def _cost(self, side: BodyToAsk, answer: ReadAnswer | None) -> float | None:
         """Of an answer, by today's price; None where there is none, or its tokens are unknown."""
-        row = {"provider": side.provider, "model": side.body.get("model", ""), "at": self._now}
-        found = price_of(row, self._prices)
-        if found is None or answer is None or not answer.tokens_in:
+        if answer is None or not answer.tokens_in:
             return None
-        per_token = (found.input_per_million / PER, found.output_per_million / PER)
-        return float(
-            per_token[0] * Decimal(answer.tokens_in) + per_token[1] * Decimal(answer.tokens_out)
-        )
+        tokens = {"input_tokens": answer.tokens_in, "output_tokens": answer.tokens_out}
+        asked = {"provider": side.provider, "model": side.body.get("model", ""), "at": self._now}
+        costs = sum_costs([asked | tokens], self._prices)
+        return float(costs[0].amount) if costs else None
 
     # 2. What came of it ------------------------------------------------------------------------
 
