@@ -131,7 +131,7 @@ class BriefDecision(Value, frozen=True, kw_only=True):
     """The session file that alone holds it; empty where the log does."""
     signature: str = ""
     """In a few words, what the signature of its acceptance proves; empty without one."""
-    is_partly: bool = False
+    is_partly_superseded: bool = False
     """Whether its record says that another one replaced a part of it."""
 
     @property
@@ -139,7 +139,9 @@ class BriefDecision(Value, frozen=True, kw_only=True):
         """What stands behind its name: that the log does not hold it, how far it holds, and its
         signature.
         """
-        held = (" (file)" if self.file else "") + (", partly superseded" if self.is_partly else "")
+        held = (" (file)" if self.file else "") + (
+            ", partly superseded" if self.is_partly_superseded else ""
+        )
         return held + (f", {self.signature}" if self.signature else "")
 
 

@@ -203,7 +203,7 @@ def _quote_foreign_row(row: ForeignRow) -> BriefDecision:
         date=row.date,
         path=row.path,
         tool=row.tool,
-        is_partly=row.status == "partly_superseded",
+        is_partly_superseded=row.status == "partly_superseded",
     )
 
 
