@@ -61,6 +61,20 @@ def house(tmp_path: Path, home: Path, template: Path) -> House:
 
 
 @pytest.fixture
+def waiting(house: Project) -> Project:
+    """It has a session whose question is open: rows of a test find it as it was."""
+    house.started_session()
+    return house
+
+
+@pytest.fixture
+def shop(house: Project) -> Project:
+    """It has an accepted decision: rows of a test find it as it was."""
+    house.decided()
+    return house
+
+
+@pytest.fixture
 def decided(house: House) -> str:
     """A session of the house, accepted and committed."""
     return house.made(_decided)

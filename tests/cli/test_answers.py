@@ -62,14 +62,13 @@ def test_an_answer_is_a_number_a_text_or_a_key_and_its_value(
     ],
 )
 def test_an_answer_that_does_not_count_leaves_the_question_open(
-    house: Project, given: tuple[str, ...], message: str
+    waiting: Project, given: tuple[str, ...], message: str
 ) -> None:
-    house.started_session()
-    done = house.call("answer", "last", *given)
+    done = waiting.call("answer", "last", *given)
     assert done.code == 1
     assert message in done.err
     assert done.is_safe()
-    assert house.show()["status"] == "needs_answers"
+    assert waiting.show()["status"] == "needs_answers"
 
 
 def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
@@ -171,15 +170,14 @@ def test_a_label_works_as_its_key_and_a_number_is_the_option_of_any(house: Proje
 
 
 @each("text", ["-1", "?", "I don't know", "idk", "weiß nicht", "Keine Ahnung!"])
-def test_an_answer_that_says_nothing_leaves_the_question_open(house: Project, text: str) -> None:
-    house.started_session()
-    done = house.call("answer", "last", "--", text)
+def test_an_answer_that_says_nothing_leaves_the_question_open(waiting: Project, text: str) -> None:
+    done = waiting.call("answer", "last", "--", text)
     assert done.code == 1
     assert "Not taken: 'auth_strategy' was" in done.err
     if text != "?":
         assert "the question stays open: give an option, its number or your own words" in done.err
-    assert house.show()["status"] == "needs_answers"
-    assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
+    assert waiting.show()["status"] == "needs_answers"
+    assert waiting.events()[-1]["type"] == "clarification.answer_refused.v1"
 
 
 def test_a_file_of_answers_is_an_object_of_texts_each_key_once(house: Project) -> None:

@@ -72,9 +72,6 @@ main()
 
 
 @each("words", [("check",), ("view", "--export", "site", "--yes"), ("show", "last")])
-def test_a_clock_that_cannot_be_counted_is_to_be_set(
-    house: Project, words: tuple[str, ...]
-) -> None:
-    house.decided()
-    done = house.run(*words, program=("python", "-c", LATE))
+def test_a_clock_that_cannot_be_counted_is_to_be_set(shop: Project, words: tuple[str, ...]) -> None:
+    done = shop.run(*words, program=("python", "-c", LATE))
     assert (done.code, done.err.strip().endswith(": set it")) == (5, True), done

@@ -200,9 +200,8 @@ def test_what_a_model_read_is_the_models(house: Project, api: FakeAPI) -> None:
         (("deadbeef", "Strategy"), "no session matches 'deadbeef'"),
     ],
 )
-def test_what_is_not_there_is_said(house: Project, words: tuple[str, ...], found: str) -> None:
-    house.decided()
-    done = house.call("why", *words)
+def test_what_is_not_there_is_said(shop: Project, words: tuple[str, ...], found: str) -> None:
+    done = shop.call("why", *words)
     assert (done.code, done.out) == (1, "")
     assert found in done.err
     assert done.err.count("\n") == 1

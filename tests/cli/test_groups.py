@@ -106,11 +106,10 @@ def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> Non
 
 
 @each("command", ["abandon", "answer", "revise", "admin erase", "note done"])
-def test_a_command_that_changes_a_session_wants_its_name(house: Project, command: str) -> None:
-    house.started_session()
-    before = house.show()
-    assert house.call(*command.split()).code == 2
-    assert house.show() == before
+def test_a_command_that_changes_a_session_wants_its_name(waiting: Project, command: str) -> None:
+    before = waiting.show()
+    assert waiting.call(*command.split()).code == 2
+    assert waiting.show() == before
 
 
 def test_nothing_else_names_a_workflow_and_help_names_every_projection(house: Project) -> None:

@@ -110,15 +110,14 @@ def test_no_command_shows_a_text_that_moves_the_terminal(house: Project, text: s
     ],
 )
 def test_what_is_far_too_long_is_refused_in_a_few_words(
-    house: Project, words: tuple[str, ...]
+    waiting: Project, words: tuple[str, ...]
 ) -> None:
-    house.started_session()
-    before = house.show()["version"]
-    done = house.call(*words)
+    before = waiting.show()["version"]
+    done = waiting.call(*words)
     assert done.code in (1, 2, 5), done.code
     assert len(done.err) < 1_500
     assert done.is_safe()
-    assert house.show()["version"] == before
+    assert waiting.show()["version"] == before
 
 
 @pytest.mark.slow("sizes")

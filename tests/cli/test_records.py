@@ -41,9 +41,8 @@ def test_every_command_that_names_a_session_takes_a_record(house: Project) -> No
 
 
 @each("name", ["ADR-0002", "ADR-0", "ADR-", "ADR-1x", "ADR-9999999999"])
-def test_a_number_that_no_record_bears_matches_nothing(house: Project, name: str) -> None:
-    house.decided()
-    house.call("show", name).refused(1, f"no session matches '{name}'")
+def test_a_number_that_no_record_bears_matches_nothing(shop: Project, name: str) -> None:
+    shop.call("show", name).refused(1, f"no session matches '{name}'")
 
 
 def test_a_record_is_one_of_this_project_and_found_by_its_new_number_alone(house: Project) -> None:

@@ -210,9 +210,8 @@ def test_a_session_is_named_by_any_part_that_names_it_alone_and_by_no_less(house
 
 
 @each("typed", ["", "abc", "nosuch", "%%%%", "____", "-----", "'; DROP TABLE x"])
-def test_what_names_no_session_is_refused(house: Project, typed: str) -> None:
-    house.started_session()
-    done = house.call("show", "--", typed)
+def test_what_names_no_session_is_refused(waiting: Project, typed: str) -> None:
+    done = waiting.call("show", "--", typed)
     assert done.code == 1
     assert done.err.startswith(f"preflights: no session matches {typed!r}")
 
