@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pytest
 from sqlalchemy.engine import URL, make_url
 
 from preflights_es.store.urls import parse_log_address, shown_url, without_secrets
@@ -16,8 +15,8 @@ SERVER = "postgresql://ada@127.0.0.1:1/log"
 ADDRESSES = FILED["ADDRESSES"]
 
 
-@pytest.mark.parametrize("address", ADDRESSES)
-@pytest.mark.parametrize(
+@each("address", ADDRESSES)
+@each(
     "words",
     [
         "sessions -v",
