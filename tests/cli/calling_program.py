@@ -112,7 +112,8 @@ def ask(words: str, **more: object) -> http.client.HTTPResponse:
     base = urlsplit(os.environ["OPENAI_BASE_URL"])
     connection = http.client.HTTPConnection(base.netloc)
     path = f"{base.path}/chat/completions"
-    connection.request("POST", path, json.dumps(asked(words, **more)))
+    body = json.dumps(asked(words, **more))
+    connection.request("POST", path, body, {"Helicone-User-Id": "lee-4711"})
     return connection.getresponse()
 
 

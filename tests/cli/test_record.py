@@ -381,11 +381,12 @@ def test_no_secret_reaches_the_log(empty: Project, api: FakeAPI) -> None:
     found = record(empty, api, "key", "raw", "0", secret)
     assert found.code == 0, found
     raw = log_bytes(empty)
-    for piece in (KEY, KEY[8:], "sk-proj-Abc123", "sk-none", secret[8:]):
+    for piece in (KEY, KEY[8:], "sk-proj-Abc123", "sk-none", secret[8:], "lee-4711"):
         assert piece.encode() not in raw
     assert recorded_calls(empty)[0]["answer"] == "My key is [redacted:key], keep it."
     assert len(re.findall('"cuts":', empty.run(*exported(empty)).out)) == 0
     assert replay(empty, "key", "raw").code == 0
+    assert "Erased 1 session" in empty.run("calls", "erase", "--user", "lee-4711", "--yes").out
 
 
 def test_the_proxy_answers_the_program_alone(empty: Project, api: FakeAPI) -> None:

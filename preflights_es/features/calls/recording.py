@@ -25,6 +25,7 @@ from urllib.request import getproxies, proxy_bypass
 import msgspec
 
 from preflights_es.features.calls.serving import HEAD_MAX, serve_program
+from preflights_es.features.calls.source_calls import find_header_users
 from preflights_es.features.calls.writer import (
     HELD_MAX,
     NICE,
@@ -393,6 +394,7 @@ class _RecordingProxy:
             path=path,
             body_type=_valid_text(request.headers.get("content-type", "")),
             body=await request.read(),
+            users=[*map(_valid_text, find_header_users(dict(request.headers)))],
             ended="the program left",
         )
         size, out = len(exchange.body), None

@@ -66,6 +66,8 @@ class Exchange(msgspec.Struct, array_like=True, kw_only=True):
     path: str
     body_type: str
     body: bytes
+    users: list[str]
+    """Whom the program served, as a header of the request says."""
     status: int = 0
     headers: list[tuple[str, str]] = []
     """Of the answer."""
@@ -133,6 +135,7 @@ def read_exchange(run: str, one: Exchange) -> SourceCall:
         method=one.method,
         path=one.path,
         headers=tuple(headers.items()),
+        users=tuple(filter(None, one.users)),
         request=request,
         status=one.status,
         content_type=content_type,
