@@ -67,7 +67,7 @@ def test_every_command_that_decides_takes_reasons(house: Project, command: str) 
     (row,) = house.call("decisions", "--json").json["decisions"]
     assert (told(row), row["title"]) == (by_script(), "Use OAuth for authentication")
     assert 'because    "We know it", by a script' in house.call("why").out
-    assert "rationale_given" in house.call("audit", "trail").out
+    assert "rationale given" in house.call("audit", "trail").out
     assert house.call("replay", "last").code == 0
 
 
