@@ -133,6 +133,7 @@ def has_small_word(words: Iterable[str], kind: str) -> bool:
     return not read_small_words(kind).isdisjoint(words)
 
 
+@lru_cache(maxsize=4_096)
 def cut_word_beginnings(text: str) -> frozenset[str]:
     """How the words of a text begin; two that say the same, by their stems, begin alike."""
     return frozenset(

@@ -5,21 +5,10 @@ briefs and checks (docs/specs/clarification.md, 16.3).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.pack import load_pack
-from preflights_es.features.clarification.domain.topics import find, lexicon, words_of
-from preflights_es.features.recall.decision_search import (
-    is_in_force,
-    read_session_patches,
-    stems_of_subject,
-)
-from preflights_es.features.recall.domain.rules import ComparedDecision, have_same_stems
-from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.projections.decisions import PatchRow
 from preflights_es.runtime.runner import Handle
@@ -28,7 +17,7 @@ from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.decisions import list_superseded
+from preflights_es.words.decisions import OPEN_FIELD, OTHER, list_superseded
 from preflights_es.words.language import canonical, cut_word_beginnings
 
 
@@ -50,7 +39,12 @@ def find_contradicting_records(
     for record in held:
         for decision in places.find_near(record, inlined):
             if not _is_settled(decision, record.path):
-                value = value_at(_as_compared(decision), record, inlined)
+                from preflights_es.features.clarification.record_values import (
+                    compared_row,
+                    value_at,
+                )
+
+                value = value_at(compared_row(decision), record, inlined)
                 if value and canonical(value) not in _own_values(decision):
                     yield ContradictingRecord(decision, record, value)
 
@@ -67,7 +61,7 @@ class _Places:
             if not one.fields:
                 continue
             scope = cut_word_beginnings(one.scope)
-            has_topic = ComparedDecision(category=one.category, fields=one.fields).has_topic
+            has_topic = one.fields[0][0] != OPEN_FIELD and one.category != OTHER
             self._at[caseless(one.category) if has_topic else "", scope].append(one)
             for value in _replaced_by(one):
                 self._replacing[value].append(one)
@@ -83,18 +77,12 @@ class _Places:
         words = cut_word_beginnings(record.title)
         near = [one for word in ("", *words) for one in self._scoped.get(word, ())]
         near = [(scope, one) for scope, one in near if scope <= words]
-        named = _named_by_category(record.title, inlined) if near else {}
+        if not near:
+            return ()
+        from preflights_es.features.clarification.record_values import values_by_category
+
+        named = values_by_category(record.title, inlined)
         return [one for _, one in near if named.get(one.category, set()) - _own_values(one)]
-
-
-def _as_compared(row: DecisionRow) -> ComparedDecision:
-    return ComparedDecision(
-        category=row.category,
-        fields=row.fields,
-        scope=stems(row.scope),
-        subject=stems_of_subject(row.title, (value for _, value in row.fields)),
-        replaced=_replaced_by(row),
-    )
 
 
 def _own_values(row: DecisionRow) -> frozenset[str]:
@@ -110,67 +98,10 @@ def _is_settled(decision: DecisionRow, path: str) -> bool:
     return any(one.path == path for one in (*kept, *list_superseded(decision)))
 
 
-def value_at(new: ComparedDecision, row: ForeignRow, inlined: str) -> str:
-    """The value that a record has at the place of a decision; empty where it has none there.
-
-    By its title, as the forms and names of the rules read it.
-    """
-    if not row.value:
-        return _value_named_at(row, new, inlined)
-    is_replaced = canonical(row.value) in new.replaced
-    if not is_replaced and new.has_topic and caseless(row.category) != caseless(new.category):
-        return ""
-    is_here = have_same_stems(new.scope, stems(row.scope))
-    if is_replaced and (is_here or not new.scope):
-        return row.value
-    subject = stems_of_subject(row.title, (row.value,))
-    old = ComparedDecision(category=row.category, fields=(), subject=subject)
-    return row.value if is_here and new.is_of(old) else ""
-
-
-def _value_named_at(row: ForeignRow, new: ComparedDecision, inlined: str) -> str:
-    """The value for a category of a record whose title no form covers and has the place's words."""
-    if not new.has_topic or not may_have_stems(row.title, new.scope, among_others=True):
-        return ""
-    of_title = stems(row.title) if new.scope else ()
-    is_at = any(own <= others for own, others in zip(new.scope, of_title, strict=False))
-    return _values_named(row.title, inlined).get(new.category, "") if is_at or not new.scope else ""
-
-
-@lru_cache(maxsize=4_096)
-def _named_by_category(title: str, inlined: str) -> Mapping[str, AbstractSet[str]]:
-    """The values that stand in a title, by each category that has them; wanted or not."""
-    found = defaultdict[str, set[str]](set)
-    for value in lexicon(inlined).mentions(words_of(title)):
-        for category in _categories_of_values(inlined).get(value, ()):
-            found[category].add(canonical(value))
-    return found
-
-
-@lru_cache
-def _categories_of_values(inlined: str) -> Mapping[str, AbstractSet[str]]:
-    found = defaultdict[str, set[str]](set)
-    for topic in load_pack(inlined).topics:
-        for value in (*topic.options, *topic.values):
-            found[value].add(topic.category)
-    return found
-
-
-@lru_cache(maxsize=4_096)
-def _values_named(title: str, inlined: str) -> Mapping[str, str]:
-    """By category: the value that a title names, where it names one."""
-    if not _named_by_category(title, inlined):
-        return {}
-    found = find(title, inlined=inlined)
-    topics = {topic.id: topic.category for topic in load_pack(inlined).topics}
-    of_category = defaultdict[str, set[str]](set)
-    for one in found.stated or found.mentioned:
-        of_category[topics.get(one.topic, "")].add(one.value)
-    return {name: min(values) for name, values in of_category.items() if len(values) == 1}
-
-
 def tell_contradicting(request: Request, handle: Handle) -> None:
     """Say which records contradict the decision that a person just accepted, and what to do."""
+    from preflights_es.features.recall.decision_search import is_in_force, read_session_patches
+
     patches, _ = read_session_patches(request.process, handle.session_id)
     for patch in filter(is_in_force, patches):
         row = DecisionRow.of(PatchRow(handle.session_id, patch))

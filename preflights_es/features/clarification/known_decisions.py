@@ -13,13 +13,13 @@ from typing import Final
 import msgspec
 from msgspec import UNSET
 
-from preflights_es.features.clarification.contradictions import value_at
 from preflights_es.features.clarification.domain.events import KnownLine, TopicsFound
 from preflights_es.features.clarification.domain.pack import load_pack
 from preflights_es.features.clarification.domain.rules import detected as detect
 from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.topics import Signal, find, topic_named
 from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, TopicValue
+from preflights_es.features.clarification.record_values import value_at
 from preflights_es.features.recall.decision_search import (
     DecisionOrRecord,
     MemorySearch,
