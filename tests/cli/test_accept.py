@@ -200,7 +200,10 @@ def test_superseding_changes_status_and_links_in_both_records(house: Project) ->
 def test_only_a_decision_of_this_project_can_be_superseded_and_only_once(house: Project) -> None:
     old = house.decided()
     house.decided("Log in by mail: login", "--supersedes", old["uid"])
+    waiting = ready(house)
+    house.call("accept", waiting)
     for typed, message in (
+        (waiting, "is only proposed: accept it"),
         (old["uid"], "was replaced by"),
         (ready(house), "is no accepted decision: only those can be replaced"),
         ("nosuch", "no session matches 'nosuch'"),
