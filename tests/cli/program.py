@@ -227,7 +227,7 @@ class House(Project):
     def __init__(self, folder: Path, home: Path, template: Path) -> None:
         super().__init__(folder, home)
         self._template = template
-        self._new = self.recorded()
+        self._new = self._content()
 
     def made(self, make: Callable[[Self], T]) -> T:
         """What `make` does to a new repository: it is done once, and copied from then on."""
@@ -254,8 +254,12 @@ class House(Project):
         return deepcopy(said)
 
     def _is_new(self) -> bool:
+        return self._content() == self._new
+
+    def _content(self) -> dict[Path, bytes]:
+        """Of each file and folder: a name in git's settings, or a branch, makes it another one."""
         # Size and times do not tell: a note of the same second changes neither.
-        return os.listdir(self.folder) == [".git"] and self.recorded() == self._new
+        return {p: p.read_bytes() if p.is_file() else b"" for p in self.folder.rglob("*")}
 
 
 def _stream(content: bytes = b"") -> io.TextIOWrapper:
