@@ -203,7 +203,7 @@ def test_only_a_decision_of_this_project_can_be_superseded_and_only_once(house: 
     waiting = ready(house)
     house.call("accept", waiting)
     for typed, message in (
-        (waiting, "is only proposed: accept it"),
+        (waiting, "is only proposed: accept or abandon it first"),
         (old["uid"], "was replaced by"),
         (ready(house), "is no accepted decision: only those can be replaced"),
         ("nosuch", "no session matches 'nosuch'"),

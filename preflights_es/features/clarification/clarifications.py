@@ -406,9 +406,7 @@ class Clarifications(Acceptances):
         if not is_accepted_by_person(state) or handle.session.closed:
             message = f"{typed!r} is no accepted decision: only those can be replaced"
             if state.standing.recorded is not None and not handle.session.closed:
-                message = (
-                    f"{typed!r} is only proposed: accept it, or decline it by `preflights abandon`"
-                )
+                message = f"{typed!r} is only proposed: accept or abandon it first"
             raise Refused(message, code="not_accepted", typed=typed)
         if state.standing.superseded_by is not None:
             raise self._superseded(typed, state.standing.superseded_by)
