@@ -56,15 +56,9 @@ def fold_session_rows(read: Read) -> tuple[Row, ...]:
 
 
 def _span(read: Read) -> tuple[int, int]:
-    """When its first and its last event were recorded; not in their order, for clocks step back.
-
-    What another program asked began when it asked.
-    """
+    """When its first and its last event were recorded; not in their order, for clocks step back."""
     times = [database_integer(one.recorded_at) for one in read.stored]
-    made_calls = read.workflow.shown.made_calls
-    made = [call.made_at for _, call in made_calls(read.events)] if made_calls else []
-    began = [*times, *(database_integer(one) for one in made if one is not None)]
-    return min(began, default=0), max(times, default=0)
+    return min(times, default=0), max(times, default=0)
 
 
 @cache
