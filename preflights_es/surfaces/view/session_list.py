@@ -97,6 +97,8 @@ class SessionsShown(msgspec.Struct, kw_only=True):
     count: int = 0
     calls: int = 0
     costs: tuple[Cost, ...] = ()
+    has_unknown_costs: bool = False
+    """Whether the cost of a session with calls is not known."""
     has_more: bool = False
     """Whether there are rows behind those of the page."""
     is_whole: bool = True
@@ -114,6 +116,7 @@ def _take_page(rows: Iterable[SessionRow], number: int) -> SessionsShown:
         found.has_more = found.count >= first + ROWS
         found.count += 1
         found.calls += row.calls
+        found.has_unknown_costs |= row.calls > 0 and not row.costs
         if row.costs:
             found.costs = add_costs((*found.costs, *row.costs))
     return found

@@ -267,12 +267,17 @@ def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
 def test_what_a_session_cost_is_said_where_a_price_is_known(shop: Project, opened: Any) -> None:
     shop.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7", "--json")
     assert " USD" not in words(opened().text("/sessions/last"))
+    assert '<td class="num">?</td>' in opened().text("/sessions")
     prices = '[[prices]]\nprovider = "sim"\nmodel = "simllm/1"\nfrom = 2020-01-01\n'
     prices += 'input_per_million = 3.0\noutput_per_million = 15.0\ncurrency = "USD"\n'
     (shop.folder / "preflights.toml").write_text(prices)
     head, _, cards = words(opened().text("/sessions/last")).partition("What happened")
     assert " USD" in head
     assert " USD" in cards
+    page = opened().text("/sessions")
+    assert (" USD" in page, "?</td>" in page, "+ ?" in page) == (True, False, False)
+    (shop.folder / "preflights.toml").write_text(prices.replace("simllm/1", "other"))
+    assert "+ ?" not in opened().text("/sessions"), "of no cost at all"
 
 
 def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_it(
