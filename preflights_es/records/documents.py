@@ -198,13 +198,15 @@ class Documents:
         What the log says to have been written is a claim: it may come from elsewhere, and name
         the hash of a file that is not ours. A text that the log itself gives is ours.
         """
-        found: set[str] = set()
+        return set(map(files.hash_of, self.texts(session_id)))
+
+    def texts(self, session_id: str) -> Iterator[str]:
+        """Every document that the log of a session gives, oldest first."""
         stored = self._stored(session_id)
         for due, state in self._asked(stored):
             workflow = self._runner.workflow(stored[0].workflow)
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
-                found.add(files.hash_of(_render_due_document(workflow, session_id, due, state)))
-        return found
+                yield _render_due_document(workflow, session_id, due, state)
 
     def brief(self, handle: Handle, in_force: str = "", signature: Signed | None = None) -> str:
         """What a coding agent has to know, as the session stands.

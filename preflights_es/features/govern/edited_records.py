@@ -7,7 +7,7 @@ records reads them in the file and in the text that the session gives. Any other
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -69,9 +69,9 @@ def differing_records(
             content = regular(place / name, RECORD_MAX, follows=False)
             if row.artifact not in changed and sha256(content).hexdigest() == row.sha256:
                 continue
-            _, said = documents.text(row.session_id, upto=_filed_version(request, row))
-            wanted = _read_compared_values(row, said.encode())
-            found = _read_compared_values(row, content)
+            texts = _texts_of_session(request, documents, row, row.artifact in changed)
+            former = [_read_compared_values(row, said.encode()) for said in texts]
+            found, wanted = _read_compared_values(row, content), former[-1]
         except FileNotFoundError:
             if row.artifact in deleted:
                 yield DifferingRecord(row, row.artifact, "it was deleted", None)
@@ -79,7 +79,8 @@ def differing_records(
         except (OSError, Unreadable, PreflightsError) as error:
             yield DifferingRecord(row, row.artifact, f"it cannot be compared: {error}", None)
             continue
-        if others := [name for name, said in wanted.items() if found.get(name, "") != said]:
+        others = [name for name, said in wanted.items() if found.get(name, "") != said]
+        if others and found not in former:
             why = "; ".join(
                 f"its {name} is {_quote_record_value(found.get(name, ''))}, and its session says "
                 f"{_quote_record_value(wanted[name])}"
@@ -90,13 +91,18 @@ def differing_records(
             )
 
 
-def _filed_version(request: Request, row: DecisionRow) -> int:
-    """Where a session's file ends that is behind the log, else 0.
+def _texts_of_session(
+    request: Request, documents: Documents, row: DecisionRow, is_changed: bool
+) -> Sequence[str]:
+    """What a record may say; last, what its session says now.
 
-    On a branch that parted before a decision was replaced, file and record agree.
+    On a branch that parted before a decision was replaced, the session's file is behind the log, and
+    the record agrees with it. Where no file lies, the branch may stand at any document of the log.
     """
     filed = None if row.file else FiledSessions(request.process).file_of(row.session_id)
-    return filed.version if filed and filed.compared == "behind" else 0
+    upto = filed.version if filed and filed.compared == "behind" else 0
+    _, now = documents.text(row.session_id, upto=upto)
+    return (now,) if filed or row.file or is_changed else (*documents.texts(row.session_id), now)
 
 
 def _folder_of_record(documents: Documents, path: str) -> Path | None:

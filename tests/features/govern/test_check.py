@@ -379,6 +379,21 @@ def test_a_record_of_a_branch_that_parted_before_its_end_is_not_edited(shop: Pro
     assert [*checked(shop)[1]] == ["record-differs"]
 
 
+def test_a_record_without_a_session_file_may_be_of_a_branch_that_parted(shop: Project) -> None:
+    write(shop, "preflights.toml", "[records]\nsessions = false\n")
+    record = decide(shop)
+    former = (shop.folder / record).read_text()
+    commit(shop)
+    shop.git("branch", "older")
+    decide(shop, "--supersedes", record, value="SQLite")
+    commit(shop)
+    shop.git("checkout", "--quiet", "older")
+    assert checked(shop)[:2] == (0, {})
+    shop.git("checkout", "--quiet", "-")
+    (shop.folder / record).write_text(former)
+    assert [*checked(shop)[1]] == ["record-differs"]
+
+
 def test_another_record_that_names_a_session_says_what_that_says(shop: Project) -> None:
     text = (shop.folder / decide(shop)).read_text()
     commit(shop)
