@@ -96,8 +96,8 @@ def _texts_of_session(
 ) -> Sequence[str]:
     """What a record may say; last, what its session says now.
 
-    On a branch that parted before a decision was replaced, the session's file is behind the log, and
-    the record agrees with it. Where no file lies, the branch may stand at any document of the log.
+    On a branch that parted before a decision was replaced, the session's file is behind the log,
+    and the record agrees with it. Where no file lies, any document of the log may be the branch's.
     """
     filed = None if row.file else FiledSessions(request.process).file_of(row.session_id)
     upto = filed.version if filed and filed.compared == "behind" else 0
