@@ -275,6 +275,16 @@ def test_a_record_that_is_replaced_changes_only_its_status(house: Project) -> No
     assert "was replaced by 'ADR-0008' already" in again.err
 
 
+def test_what_took_the_place_of_a_match_is_no_match_of_the_count(house: Project) -> None:
+    for number in range(10, 34, 2):
+        filed(house, f"docs/decisions/00{number}-a.md", n=str(number), title="Log with Sinks")
+        newer = {"title": f"Zap{number}", "status": f"Accepted (supersedes ADR-00{number})"}
+        filed(house, f"docs/decisions/00{number + 1}-b.md", n=str(number + 1), **newer)
+    found = house.call("recall", "sinks", "--json").json
+    assert (len(found["records"]), found["matches"]) == (20, 12)
+    assert "\n  The best 10 of 12 that match.\n" in house.call("recall", "sinks").out
+
+
 def test_what_took_the_place_of_a_match_is_recalled_with_it(house: Project) -> None:
     filed(house, title="Use MySQL for reports")
     words = ("--answer", "db_type=PostgreSQL", "--accept", "--by", "Ada", "--json")

@@ -17,7 +17,12 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown, say_session_result
 from preflights_es.features.recall.domain.events import FoundRecord
-from preflights_es.features.recall.domain.state import DecisionLink, RecallView, Remembered
+from preflights_es.features.recall.domain.state import (
+    DecisionLink,
+    RecallView,
+    Remembered,
+    count_matching,
+)
 from preflights_es.features.recall.use import recall
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import escaped_text, one_line
@@ -60,7 +65,7 @@ def describe_recall(voice: Voice, session: View) -> None:
     assert isinstance(session, RecallView), "the caller checked the workflow"
     voice.say(voice.bold(escaped_text(one_line(session.question))))
     voice.say(f"  recall {short_session(session.session_id)}, {session.status}")
-    if session.matches > (told := len(session.results) + len(session.records)):
+    if session.matches > (told := count_matching((*session.results, *session.records))):
         voice.say(f"  The best {told} of {session.matches:,} that match.")
     for one in session.results:
         voice.say(f"  {escaped_text(_remembered_line(one))}")

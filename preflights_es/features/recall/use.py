@@ -29,7 +29,7 @@ from preflights_es.features.recall.domain.events import (
     Stands,
 )
 from preflights_es.features.recall.domain.rules import may_answer_question
-from preflights_es.features.recall.domain.state import RecallState, RecallView
+from preflights_es.features.recall.domain.state import RecallState, RecallView, count_matching
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Decision
 from preflights_es.kernel.text import one_line, shortened
@@ -96,7 +96,7 @@ def looked_up(request: Request, step: Step) -> Step:
         return step
     found, records, matches = _find_decisions_and_records(request, state)
     said: dict[str, Any] = {"found": found, "records": records}
-    if matches > len(found) + len(records):
+    if matches > count_matching((*found, *records)):
         said["matches"] = matches
     return request.sessions.submitted(handle, DecisionsFound, said)
 

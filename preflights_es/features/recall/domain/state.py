@@ -65,11 +65,16 @@ def evolve(state: RecallState, event: Event) -> RecallState:
                 return replace(state, results=())  # only a forged file says so
             of = {one.uid: one for one in new.found}
             results = tuple(of[uid] for uid in uids if uid in of)
-            matches = new.matches or len(results) + len(new.records)
+            matches = new.matches or count_matching((*results, *new.records))
             return replace(state, results=results, records=new.records, matches=matches)
         case _:
             led = leading.evolve_lead_state(state.led, state.input, event)
             return state if led is state.led else replace(state, led=led)
+
+
+def count_matching(told: Iterable[FoundDecision | Remembered | FoundRecord]) -> int:
+    """How many match, without what only took the place of a match."""
+    return sum(bool(one.words) for one in told)
 
 
 def _after_recall_input(state: RecallState, new: Input) -> RecallState:
