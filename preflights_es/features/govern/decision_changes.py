@@ -126,6 +126,20 @@ class BothSides:
         is_filed = session_id in process.file_log.files
         return (process.file_log if is_filed else process).store.read(session_id)
 
+    def is_of_log_alone(self, session_id: str) -> bool:
+        """Whether neither the base nor the change has a file of a session."""
+        return session_id not in self.base.sessions and not self._filed.get(session_id)
+
+    @cached_property
+    def added_records(self) -> Mapping[str, str]:
+        """Records that the change adds without their session files, by the uid of the decision."""
+        added = {one.path for one in self._change.files if not (one.old or one.is_gone)}
+        return {
+            row.uid: row.artifact
+            for row in self.here
+            if row.artifact in added and self.is_of_log_alone(row.session_id)
+        }
+
     @cached_property
     def abandoned(self) -> Sequence[BaseSession]:
         """Sessions of the base that the change gives up, or closes in any way but erasing."""
@@ -306,7 +320,7 @@ def decision_changes(
     Args:
         rows: what counts in the end, whatever became of it.
         records: all records without a session that lie here.
-        touched: session files of the change, by the uid of their decision.
+        touched: files of the change that bring a decision, by its uid.
         is_signed: whether what a session of the change, given by its id, brings is signed.
         is_edited: whether the change edits the text of a record.
     """

@@ -174,7 +174,12 @@ def change_findings(
     proves = _proof(request, sides, paths, signatures, unsigned=unsigned)
     level: Level = "warning" if signatures is None else "error"
     found = decision_changes(
-        sides.base, sides.rows, sides.records, paths, is_signed=proves, is_edited=sides.is_edited
+        sides.base,
+        sides.rows,
+        sides.records,
+        {**sides.added_records, **paths},
+        is_signed=proves,
+        is_edited=sides.is_edited,
     )
     for one in found:
         yield _changed_decision_finding(one, level)
@@ -200,8 +205,8 @@ def _proof(
         path = paths.get(session_id[-12:])
         if signatures is None or path in unsigned:
             return False
-        if path is None:
-            return True  # of the base
+        if path is None:  # of the base, or only of the log here
+            return not sides.is_of_log_alone(session_id)
         events, reader = sides.events(session_id), request.process.runner
         is_erased = any(one.data is None for one in events)
         acts = _signed_acts(reader, signatures, events) if is_erased else ()

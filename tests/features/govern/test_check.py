@@ -379,6 +379,20 @@ def test_a_record_of_a_branch_that_parted_before_its_end_is_not_edited(shop: Pro
     assert [*checked(shop)[1]] == ["record-differs"]
 
 
+def test_a_record_that_is_committed_without_its_session_ends_what_it_replaces(
+    shop: Project,
+) -> None:
+    record = decide(shop)
+    commit(shop)
+    newer = decide(shop, "--supersedes", record, value="SQLite")
+    commit(shop, newer)
+    shop.git("checkout", "--", ".")
+    shop.git("clean", "--force", "-d")
+    code, found, _ = checked(shop, "--base", "HEAD~1")
+    assert (code, [one["level"] for one in found["decision-changed"]]) == (0, ["warning"])
+    assert "is replaced by ADR-0002" in found["decision-changed"][0]["message"]
+
+
 def test_a_record_without_a_session_file_may_be_of_a_branch_that_parted(shop: Project) -> None:
     write(shop, "preflights.toml", "[records]\nsessions = false\n")
     record = decide(shop)
