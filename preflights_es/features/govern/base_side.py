@@ -59,6 +59,8 @@ class BaseSide(NamedTuple):
     """Records of no session."""
     new: frozenset[str] = frozenset()
     """Files that the base has changed since the branches parted."""
+    there: frozenset[str] = frozenset()
+    """All files that it has."""
     looked: frozenset[str] = frozenset()
     """Files that it has, and of which it is known whether it reads them."""
     unread: tuple[str, ...] = ()
@@ -97,7 +99,7 @@ def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) ->
         *_affected_pages(request, there, touched),
     }
     if not wanted:
-        return BaseSide(new=frozenset(new))
+        return BaseSide(new=frozenset(new), there=frozenset(there))
     laid = [path for path in there if path in wanted or is_settings(path)]
     content = objects(root, [there[path] for path in laid], SIZE_MAX)
     found = {path: content[there[path]] for path in laid if there[path] in content}
@@ -109,6 +111,7 @@ def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) ->
             rows=rows,
             records=(*_base_records_without_session(base, there),),
             new=frozenset(new),
+            there=frozenset(there),
             looked=frozenset(found),
             unread=tuple(path for path in laid if path not in found),
             texts={path: text for path, text in found.items() if is_page(path)},

@@ -126,9 +126,10 @@ class BothSides:
         is_filed = session_id in process.file_log.files
         return (process.file_log if is_filed else process).store.read(session_id)
 
-    def is_of_log_alone(self, session_id: str) -> bool:
-        """Whether neither the base nor the change has a file of a session."""
-        return session_id not in self.base.sessions and not self._filed.get(session_id)
+    def is_on_neither_side(self, session_id: str) -> bool:
+        """Whether the base and the change have no file of a session: it may lie here all the same."""
+        has = self._touched | self.base.there
+        return session_id not in self.base.sessions and has.isdisjoint(self._filed[session_id])
 
     @cached_property
     def added_records(self) -> Mapping[str, str]:
@@ -137,7 +138,7 @@ class BothSides:
         return {
             row.uid: row.artifact
             for row in self.here
-            if row.artifact in added and self.is_of_log_alone(row.session_id)
+            if row.artifact in added and self.is_on_neither_side(row.session_id)
         }
 
     @cached_property

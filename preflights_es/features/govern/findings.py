@@ -205,8 +205,8 @@ def _proof(
         path = paths.get(session_id[-12:])
         if signatures is None or path in unsigned:
             return False
-        if path is None:  # of the base, or only of the log here
-            return not sides.is_of_log_alone(session_id)
+        if path is None:
+            return not sides.is_on_neither_side(session_id)
         events, reader = sides.events(session_id), request.process.runner
         is_erased = any(one.data is None for one in events)
         acts = _signed_acts(reader, signatures, events) if is_erased else ()

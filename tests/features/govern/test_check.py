@@ -387,10 +387,11 @@ def test_a_record_that_is_committed_without_its_session_ends_what_it_replaces(
     newer = decide(shop, "--supersedes", record, value="SQLite")
     commit(shop, newer)
     shop.git("checkout", "--", ".")
-    shop.git("clean", "--force", "-d")
-    code, found, _ = checked(shop, "--base", "HEAD~1")
-    assert (code, [one["level"] for one in found["decision-changed"]]) == (0, ["warning"])
-    assert "is replaced by ADR-0002" in found["decision-changed"][0]["message"]
+    for _ in range(2):  # the file of the session that is new lies here untracked, and nowhere
+        code, found, _ = checked(shop, "--base", "HEAD~1")
+        assert (code, [one["level"] for one in found["decision-changed"]]) == (0, ["warning"])
+        assert "is replaced by ADR-0002" in found["decision-changed"][0]["message"]
+        shop.git("clean", "--force", "-d")
 
 
 def test_a_record_without_a_session_file_may_be_of_a_branch_that_parted(shop: Project) -> None:

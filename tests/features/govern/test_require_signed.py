@@ -63,6 +63,16 @@ def test_an_acceptance_that_a_signer_of_the_base_signed_passes(team: Team) -> No
     assert judged(team) == (0, {})
 
 
+def test_what_only_the_log_holds_is_not_signed_by_the_base(team: Team) -> None:
+    older = team.git("ls-files", "docs").split()
+    id_ = team.accept("SQLite", "--supersedes", "ADR-0001", sign=False)["session_id"]
+    session_file(team, id_).unlink()
+    assert [*judged(team)[1]] == ["decision-changed"]
+    team.git("checkout", "base", "--", *older)
+    code, found = judged(team)
+    assert (code, [one["level"] for one in found["decision-changed"]]) == (1, ["error"])
+
+
 def test_an_unsigned_acceptance_is_an_error_in_a_clone_too(team: Team, tmp_path: Path) -> None:
     id_ = team.accept("OAuth", intention=LOGIN, sign=False)["session_id"]
     code, found = judged(team)
