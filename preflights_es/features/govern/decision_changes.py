@@ -127,7 +127,7 @@ class BothSides:
         return (process.file_log if is_filed else process).store.read(session_id)
 
     def is_on_neither_side(self, session_id: str) -> bool:
-        """Whether the base and the change have no file of a session: it may lie here all the same."""
+        """Whether neither base nor change has a file of a session; one may lie here anyway."""
         has = self._touched | self.base.there
         return session_id not in self.base.sessions and has.isdisjoint(self._filed[session_id])
 
