@@ -54,9 +54,12 @@ def test_records_of_other_tools_stand_in_the_list(shop: Project) -> None:
     folder.mkdir(parents=True)
     (folder / "0008-x.md").write_text("# 8. Use MySQL for orders\n\n## Status\n\nAccepted\n")
     (folder / "0009-y.md").write_text("# 9. Use Kafka\n\n## Status\n\nRejected\n")
+    for number in range(10, 211):  # the served page names 200, and a command for the others
+        text = f"# {number}. Log in part {number}\n\n## Status\n\nAccepted\n"
+        (folder / f"{number:04}-z.md").write_text(text)
     site = exported(shop)
     said = (site / "index.html").read_text()
-    assert "Use MySQL for orders" in said
+    assert ("Use MySQL for orders" in said, "Log in part 210<" in said) == (True, True)
     assert ("1 in force" in said, "Kafka" in said, "/records/" in said) == (True, False, False)
     exported(shop, "--all")
     assert "Use Kafka" in (site / "all.html").read_text()
