@@ -297,6 +297,24 @@ def test_what_start_calls_a_contradiction_is_one_in_the_brief_and_in_a_check(
     assert (kafka.call("check").code, kafka.call("prompt", "--json").json["conflicts"]) == (0, [])
 
 
+def test_a_record_that_takes_a_value_back_is_no_contradiction(house: Project) -> None:
+    folder = house.folder / "docs/decisions"
+    folder.mkdir(parents=True)
+    titles = (
+        "Invoices in PostgreSQL",
+        "Drop MySQL, store invoices in PostgreSQL",
+        "PostgreSQL for everything but invoices",
+        "Move invoices away from PostgreSQL",
+    )
+    for number, title in enumerate(titles, 1):
+        text = RECORD.replace(RECORD.splitlines()[0], f"# {number}. {title}")
+        (folder / f"000{number}-a.md").write_text(text)
+    words = ("--answer", "db_type=MySQL", "--accept", "--by", "Ada")
+    done = house.call("start", "Store invoices in a database", *words)
+    told = [title for title in titles if f"-a.md {title}. " in done.err]
+    assert (done.code, told) == (0, [*titles[:2]])
+
+
 def test_a_contradiction_is_said_before_what_is_stated_is_recorded(kafka: Project) -> None:
     stated = kafka.call("start", "Use NATS", "--no-input")
     assert "1. contradicts: ADR-0001 Use Kafka" in stated.out.partition("stated in the")[0]

@@ -15,7 +15,7 @@ from preflights_es.features.recall.word_variants import may_have_stems, stems
 from preflights_es.kernel.text import caseless
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.language import canonical
+from preflights_es.words.language import canonical, has_small_word, split_folded_words
 
 
 def compared_row(row: DecisionRow) -> ComparedDecision:
@@ -53,7 +53,12 @@ def _value_named_at(row: ForeignRow, new: ComparedDecision, inlined: str) -> str
         return ""
     of_title = stems(row.title) if new.scope else ()
     is_at = any(own <= others for own, others in zip(new.scope, of_title, strict=False))
-    return _values_named(row.title, inlined).get(new.category, "") if is_at or not new.scope else ""
+    if not is_at and new.scope:
+        return ""
+    # Not of "Use PostgreSQL for all but invoices" or "Move invoices away from MongoDB".
+    parts = row.title.split(",")
+    kept = [x for x in parts if not has_small_word(split_folded_words(x), "retractions")]
+    return _values_named(",".join(kept), inlined).get(new.category, "")
 
 
 @lru_cache(maxsize=4_096)
