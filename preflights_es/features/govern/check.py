@@ -280,9 +280,10 @@ def _contradictions(
     newest_first = sorted(rows, key=lambda row: row.accepted_at or "", reverse=True)
     for conflict in list_conflicts(request.process, [*newest_first, *others]):
         newest = conflict.values[0][1].partition(" ")[0]
+        every, other = ("both", "the other") if len(conflict.values) == 2 else ("all", "another")
         text = (
-            f"{describe_conflict(conflict)} are both in force. "
-            f"Undo one: {NEWER.format(newest)}, or the other, or keep one as an exception"
+            f"{describe_conflict(conflict)} are {every} in force. "
+            f"Undo one: {NEWER.format(newest)}, or {other}, or keep one as an exception"
         )
         record = records.get(newest) or ""
         names = (name.partition(" ")[0] for _, name in conflict.values)

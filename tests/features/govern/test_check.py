@@ -453,6 +453,9 @@ def test_decisions_that_contradict_each_other_are_an_error(shop: Project) -> Non
     assert "Database, Type: " in said
     assert "MySQL (ADR-0002) and PostgreSQL (ADR-0001) are both in force" in said
     assert "--supersedes DECISION` begins what" in shop.call("check").out
+    shop.decided_apart("Store files in a database", "db_type=SQLite")
+    said = checked(shop)[1]["contradiction"][0]["message"]
+    assert " and PostgreSQL (ADR-0001) are all in force. Undo one: " in said
 
 
 def test_a_list_for_a_file_says_what_a_check_stops_there(shop: Project) -> None:
