@@ -274,7 +274,7 @@ NOTICES: Final = {
     ),
     "contradicts": (
         "Jetzt gelten beide: {name}, und {path} {title}. `preflights start ABSICHT --accept "
-        "--supersedes {name} --supersedes {path}` ersetzt das ältere; `preflights start ABSICHT "
+        "--supersedes {name} --supersedes {path}` ersetzt beide; `preflights start ABSICHT "
         "--accept --supersedes {name} --keep {path}=GRUND` behält beide"
     ),
 }

@@ -261,7 +261,7 @@ def test_a_record_that_contradicts_an_answer_is_said_before_and_after_the_accept
         t.press("a")
         said = " ".join(t.rest().split())
         assert f"both hold now: ADR-0008, and {path} Use PostgreSQL for the orders. " in said
-        assert f"--accept --supersedes ADR-0008 --supersedes {path}` replaces the older" in said
+        assert f"--accept --supersedes ADR-0008 --supersedes {path}` replaces both; " in said
         assert f"--accept --supersedes ADR-0008 --keep {path}=REASON` keeps both" in said
         assert t.code() == 0
 
