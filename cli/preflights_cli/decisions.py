@@ -24,7 +24,6 @@ from preflights_es.kernel.errors import RecordWithoutSession
 from preflights_es.kernel.events import ACTOR_WORDS, Actor
 from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line
-from preflights_es.records.project_brief import describe_conflict
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.use.decisions import (
     BEST_MAX,
@@ -38,6 +37,7 @@ from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
+from preflights_es.words.conflicts import describe_conflict
 from preflights_es.words.decisions import OTHER, field_label
 from preflights_es.words.signing import IN_SHORT
 

@@ -10,8 +10,9 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.events import Value
-from preflights_es.kernel.text import escaped_text, late_pattern, one_line, own_file, shortened
+from preflights_es.kernel.text import late_pattern, one_line, own_file, shortened
 from preflights_es.records.render import TITLE_MAX, inline
+from preflights_es.words.conflicts import DecisionConflict
 
 ABOVE: Final = 1.015  # of the average: a whole brief is never below its count
 FIRST: Final = 0.242  # of a word in parts
@@ -143,26 +144,6 @@ class BriefDecision(Value, frozen=True, kw_only=True):
             ", partly superseded" if self.is_partly_superseded else ""
         )
         return held + (f", {self.signature}" if self.signature else "")
-
-
-class DecisionConflict(Value, frozen=True):
-    """A field with two values in force, which no person kept on purpose."""
-
-    category: str
-    """Without a topic what both titles are about."""
-    scope: str
-    field: str
-    """Empty without a topic."""
-    values: tuple[tuple[str, str], ...]
-    """Pairs of value and the decision's name, or the path of a record; newest first."""
-
-
-def describe_conflict(one: DecisionConflict) -> str:
-    """`Database, Type for orders: MySQL (ADR-0003) and Oracle (ADR-0002)`, on one line."""
-    what = ", ".join(filter(None, (one.category, one.field)))
-    place = f" for {one.scope}" if one.scope else ""
-    values = " and ".join(f"{value} ({name})" for value, name in one.values)
-    return escaped_text(one_line(f"{what}{place}: {values}"))
 
 
 class UnclearRecord(Value, frozen=True):

@@ -10,7 +10,6 @@ from typing import Final
 from preflights_es.kernel.ids import short_session
 from preflights_es.records.project_brief import (
     BriefDecision,
-    DecisionConflict,
     Open,
     UnclearRecord,
     compose_project_brief,
@@ -25,6 +24,7 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import former_of, turned_down_by
+from preflights_es.words.conflicts import DecisionConflict
 from preflights_es.words.decisions import OTHER, Related
 from preflights_es.words.signing import IN_SHORT
 

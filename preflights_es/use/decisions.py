@@ -21,7 +21,6 @@ from preflights_es.projections.decisions import (
     decode_patch_row,
     filter_decisions_in_force,
 )
-from preflights_es.records.project_brief import DecisionConflict
 from preflights_es.records.record_list import UnreadRecord
 from preflights_es.runtime.features import FEATURES, WORKFLOWS
 from preflights_es.use.conflicts import list_conflicts
@@ -30,6 +29,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, KeptOut, Result
 from preflights_es.use.turned_down import find_successor
+from preflights_es.words.conflicts import DecisionConflict
 
 DAY: Final = 86_400_000_000  # microseconds
 BEST_MAX: Final = 50  # decisions that a search lists

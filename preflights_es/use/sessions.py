@@ -256,10 +256,13 @@ def tell_read_session(process: Process, read: Read) -> Story:
     so it is redacted now.
     """
     from preflights_es.projections.session_story import tell_session_story  # few commands tell it
-    from preflights_es.redaction.masking import redact
     from preflights_es.use.usage import price
 
     story = tell_session_story(read, [price(one) for one in process.settings.prices])
+    if not story.trouble:
+        return story
+    from preflights_es.redaction.masking import redact
+
     return replace(story, trouble=redact(story.trouble, process.sanitizer.kinds).text)
 
 

@@ -14,11 +14,11 @@ from preflights_es.records.project_brief import (
     TOKENS_MAX,
     BriefDecision,
     BriefText,
-    DecisionConflict,
     Open,
     UnclearRecord,
     compose_project_brief,
 )
+from preflights_es.words.conflicts import DecisionConflict
 from tests.filed_cases import filed_cases
 from tests.records.reading import body, headings, section
 

@@ -9,11 +9,11 @@ from typing import Any, Final
 from preflights_es.records import project_brief as token_estimate
 from preflights_es.records.project_brief import (
     BriefDecision,
-    DecisionConflict,
     Open,
     compose_project_brief,
     estimate_tokens,
 )
+from preflights_es.words.conflicts import DecisionConflict
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.records.test_project_brief import encoding, tokens

@@ -55,7 +55,6 @@ from preflights_es.features.govern.findings import (
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.text import escaped_text
 from preflights_es.records.foreign_records import record_header
-from preflights_es.records.project_brief import describe_conflict
 from preflights_es.records.record_folder import folder_of
 from preflights_es.records.record_names import HELD, RecordHeader, is_page
 from preflights_es.system.files import Unreadable
@@ -66,6 +65,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undrawn
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.work_tree import WorkTree, project_path
+from preflights_es.words.conflicts import describe_conflict
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6

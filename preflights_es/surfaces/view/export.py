@@ -26,7 +26,6 @@ from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import ProviderCall, UsageTotals
-from preflights_es.records.project_brief import describe_conflict
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import pictures, project_pages, rendering
 from preflights_es.surfaces.view.pictures import bars
@@ -40,6 +39,7 @@ from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import price
 from preflights_es.use.why import of_patch
 from preflights_es.use.why_results import Why
+from preflights_es.words.conflicts import describe_conflict
 from preflights_es.words.event_names import NO_MODELS
 
 TEXT_MAX: Final = 100_000  # characters of a payload on a page

@@ -17,7 +17,6 @@ import msgspec
 from preflights_es.kernel.errors import RecordWithoutSession, Refused
 from preflights_es.kernel.ids import format_date_only, format_time_only, iso
 from preflights_es.projections.usage import KINDS, Kind, UsageTotals, UsedThen
-from preflights_es.records.project_brief import describe_conflict
 from preflights_es.surfaces.view.pictures import bars, graph
 from preflights_es.surfaces.view.rendering import (
     Page,
@@ -34,6 +33,7 @@ from preflights_es.use.decisions import list_decisions as all_decisions
 from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
+from preflights_es.words.conflicts import describe_conflict
 from preflights_es.words.decisions import OTHER
 
 if TYPE_CHECKING:
