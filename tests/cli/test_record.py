@@ -423,6 +423,7 @@ def test_redirects_are_passed_on(empty: Project, api: FakeAPI) -> None:
     said = ("--route", f"groq={api.openai}", "--var", "GROQ_URL", "--", sys.executable, "-c", probe)
     found = empty.run("calls", "record", *said)
     assert (found.code, found.out) == (0, "307 /elsewhere\n"), found
+    assert f"--route groq={api.openai} --var GROQ_URL -- ...` gives" in found.err
     assert api.requests[0].path == "/v1/chat/completions?api-version=1&key=secret"
     assert b"key=secret" not in log_bytes(empty)
     api.script(Model())

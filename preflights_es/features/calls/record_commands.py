@@ -19,7 +19,7 @@ from preflights_es.features.calls.serving import require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import RunBegun
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import count_in_words, cut_at_word, one_line, shortened
+from preflights_es.kernel.text import count_in_words, cut_at_word, escaped_text, one_line, shortened
 from preflights_es.redaction.masking import redact_hidden
 from preflights_es.redaction.patterns import SECRETS
 from preflights_es.settings.load import surroundings
@@ -103,7 +103,10 @@ def record_command(
     if made.recorded:
         session = short_session(made.session_id)
         voice.remark(f"Recorded {count_in_words(made.recorded, 'call')} in {session}.")
-        voice.remark(f"`preflights calls replay {session} -- ...` gives these answers again.")
+        named = zip(given, variables, strict=False)
+        words = [word for url, name in named for word in ("--route", url, "--var", name)]
+        again = escaped_text(shlex.join(["preflights", "calls", "replay", session, *words, "--"]))
+        voice.remark(f"`{again} ...` gives these answers again.")
     if not made.recorded and not made.missed:
         names = ", ".join(route.variable for route in routes)
         voice.warn(f"nothing was recorded: the program called none of the addresses in {names}")

@@ -10,6 +10,7 @@ from preflights_es.history.alignment import EventPair, ValueDifference
 from preflights_es.history.whatif import Misused
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
+from preflights_es.kernel.text import one_line, shortened
 from preflights_es.surfaces.view.recorded_session import CHANGES, DivergenceSide, sides
 from preflights_es.surfaces.view.rendering import Answer, Elsewhere, Page, PageRequest, page
 from preflights_es.use.session_lists import list_session_rows
@@ -45,14 +46,21 @@ def comparison_page(asked: PageRequest) -> Page:
     except Misused as error:
         raise Refused(str(error)) from error
     names = short_session(found.a), short_session(found.b)
+    about = [_intention(asked, one) for one in (found.a, found.b)]
     values = {
-        "title": f"{names[0]} and {names[1]}",
+        "title": " and ".join(text or name for text, name in zip(about, names, strict=True)),
         "section": "sessions",
         "found": found,
+        "about": about,
         "rows": _rows(found.events[:PAIRS_MAX]),
         "more": max(len(found.events) - PAIRS_MAX, 0),
     }
     return Page("diff.html", values, f"preflights diff {names[0]} {names[1]}")
+
+
+def _intention(asked: PageRequest, session: str) -> str:
+    """Cut; empty where it was erased."""
+    return shortened(one_line(asked.request.reading.session(session).load().view.intention), 60)
 
 
 def _rows(pairs: Iterable[EventPair]) -> Iterator[dict[str, Any]]:

@@ -535,6 +535,7 @@ def test_two_sessions_stand_side_by_side_the_first_difference_on_top(
     assert (f"/diff/{first}/{second}" in choice, note in choice) == (True, False)
     page = pages.text(f"/diff/{first}?with={second[-8:]}")
     assert page.count("first difference") == 1
+    assert "<title>Add login &lt;b&gt; and Add login &lt;i&gt;" in page
     assert "Add login &lt;<del>b</del>&gt;" in page
     assert "Add login &lt;<ins>i</ins>&gt;" in page
     assert f"preflights diff {first[-8:]} {second[-8:]}" in page
