@@ -185,10 +185,11 @@ class Handover:
     async def _keep_writing(self) -> None:
         failures = 0
         while self._held or self._missed or not self._closing.is_set():
+            is_last = self._closing.is_set()  # it may be set while a writer ends
             has_recorded = await self._write_until_end(0 if failures else TOGETHER_BYTES)
             failures = 1 if has_recorded else failures + 1
             if failures >= RESTARTS_MAX:
-                if self._closing.is_set():
+                if is_last:
                     return
                 await self._closing.wait()
             if failures % FAILURES_MAX == 0 and self._held:
