@@ -51,7 +51,7 @@ def format_replay_value(found: Any) -> str:
 
 def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Sequence[Any]) -> None:
     """Two values in words, each behind its label: the lines in which they differ."""
-    from preflights_es.projections.session_story import list_value_lines, read_answer_value
+    from preflights_es.projections.json_words import list_value_lines, read_answer_value
 
     found = [value_of_pointer(pointer, one) for one in values]
     lines = [

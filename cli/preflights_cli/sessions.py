@@ -257,7 +257,7 @@ def _number_in_words(value: int) -> str:
 def _short_field_value(value: object) -> str:
     if isinstance(value, str):
         if value.startswith(("{", "[")):  # a text of JSON is read as a value
-            from preflights_es.projections.session_story import text_in_words
+            from preflights_es.projections.json_words import text_in_words
 
             return text_in_words(value)
         value = _ID.sub(r"\1", _HASH.sub(r"\1…", value))

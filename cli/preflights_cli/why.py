@@ -222,7 +222,7 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
     of = f" of {one_line(one.subject)}" if one.subject else ""
     voice.say(voice.bold(escaped_text(f"{one.type}{of}: {one.id}")))
     if one.field:
-        from preflights_es.projections.session_story import value_in_words
+        from preflights_es.projections.json_words import value_in_words
 
         value = shortened(value_in_words(one.value), RESPONSE_MAX)
         voice.say(escaped_text(f"  {one_line(one.field):<10} {value}"))
@@ -294,7 +294,7 @@ def _actor_in_words(actor: Actor | Who | None) -> str:
 
 
 def _say_response_text(voice: Voice, response: WhyResponse) -> None:
-    from preflights_es.projections.session_story import text_in_words
+    from preflights_es.projections.json_words import text_in_words
 
     text = text_in_words(response.text or "", RESPONSE_MAX)
     voice.say(f"             {escaped_text(text)}")

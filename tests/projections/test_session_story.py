@@ -11,16 +11,18 @@ from preflights_es.features.calls.domain.events import CallKept
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
 from preflights_es.kernel.events import Actor, SessionAbandoned, SessionErased
 from preflights_es.kernel.lead import ResponseRejected, decode_response_text
+from preflights_es.projections.json_words import (
+    list_value_lines,
+    read_answer_value,
+    split_answer,
+    value_in_words,
+)
 from preflights_es.projections.projection import Read
 from preflights_es.projections.session_story import (
     SAID_MAX,
     list_call_sentences,
     list_told_calls,
-    list_value_lines,
-    read_answer_value,
-    split_answer,
     tell_session_story,
-    value_in_words,
 )
 from preflights_es.projections.usage import Price
 from tests.projections.recording import golden, goldens

@@ -20,6 +20,13 @@ from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json,
 from preflights_es.kernel.ports import Head, Stored
 from preflights_es.kernel.text import shortened
 from preflights_es.projections.audit import TrailActor
+from preflights_es.projections.json_words import (
+    list_value_lines,
+    split_answer,
+    text_in_words,
+    value_in_words,
+    without_empty,
+)
 from preflights_es.projections.projection import Read
 from preflights_es.projections.session_story import (
     NAME_SHOWN,
@@ -27,11 +34,6 @@ from preflights_es.projections.session_story import (
     ToldCall,
     call_costs,
     list_told_calls,
-    list_value_lines,
-    split_answer,
-    text_in_words,
-    value_in_words,
-    without_empty,
 )
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.runner import Handle, Step

@@ -387,7 +387,7 @@ def _tree(value: Any) -> Any:
 
 
 def _render_json_value(value: Any) -> str:
-    from preflights_es.projections.session_story import read_answer_value  # a list needs none
+    from preflights_es.projections.json_words import read_answer_value  # a list needs none
 
     match value:
         case str() if value.startswith(("{", "[")) and (read := read_answer_value(value)):
