@@ -277,10 +277,13 @@ def own_words(text: str) -> Input:
         ("jQuery nicht mehr verwenden", "jQuery", "jQuery nicht mehr verwenden", ["jQuery"]),
         ("Never commit generated code", "generated code", "Never commit generated code", []),
         ("Drop Node 16", "Node 20 is the oldest", "Node 20 is the oldest", []),
-        ("Introduce Kafka", "Kafka", "Kafka", []),
+        ("Introduce Kafka", "Kafka", "Introduce Kafka", []),
+        ("We will no longer use MySQL here", "MySQL", "We will no longer use MySQL here", []),
+        ("Kafka or the table?", "the table", "the table", []),
+        (f"Kafka{' is slow' * 10}", "Kafka", "Kafka", []),
     ],
 )
-def test_an_answer_that_the_intention_rules_out_is_the_intention(
+def test_an_answer_that_repeats_a_part_of_the_intention_is_the_intention(
     intention: str, answer: str, value: str, turned_down: list[str]
 ) -> None:
     state = after(by_pack(intention), own_words(answer))

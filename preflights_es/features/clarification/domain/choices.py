@@ -451,8 +451,10 @@ def _alternatives(text: str, look: Lookup) -> list[str]:
 
 
 def _may_be_product_name(text: str) -> bool:
-    """Whether a text may be what a product is called: few words, the first with a capital."""
-    return text[:1].isupper() and text.count(" ") < NAME_WORDS_MAX
+    """Whether a text may be what a product is called: few words, each with a capital or digit."""
+    words = text.split()
+    is_named = all(one[0].isupper() or one[0].isdigit() for one in words)
+    return is_named and 0 < len(words) <= NAME_WORDS_MAX
 
 
 def _stands_beside(part: Clause, topic: str, look: Lookup, is_sure: bool) -> bool:
@@ -489,13 +491,6 @@ def _may_offer(part: Clause) -> bool:
     return not has_small_word(words[:1], "reasons") and not has_small_word(words, "against")
 
 
-def taken_back(parts: list[Clause]) -> Iterator[str]:
-    """What clauses do not want, as it is written, known or not."""
-    for part in parts:
-        if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
-            yield noun_phrase(said["a"] or said["c"])[0]
-
-
 def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
     """What a text does not want, or wants to replace by what is no name."""
     for part in parts:
@@ -503,8 +498,8 @@ def _ruled_out(parts: list[Clause], look: Lookup) -> Iterator[str]:
             if (said := part.parts(form)) and _is_open_replacement(said["b"], look):
                 noun = without_article(noun_phrase(said["a"])[0])
                 yield look.value(noun) or noun
-    for one in taken_back(parts):
-        yield from _known_list_values(one, look)
+        if (said := part.parts(_OUT)) and not part.folded.startswith(_INSTEAD):
+            yield from _known_list_values(noun_phrase(said["a"] or said["c"])[0], look)
 
 
 def _passed_over(parts: list[Clause], look: Lookup) -> Iterator[str]:

@@ -47,6 +47,7 @@ from preflights_es.features.clarification.domain.evolve import evolve
 from preflights_es.features.clarification.domain.state import (
     ClarificationState,
     asks_on,
+    asks_which,
     can_dismiss,
     end_reason,
     holds_words,
@@ -84,6 +85,9 @@ from preflights_es.words.language import StatedDecision, canonical
 from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, is_slip, stripped
 
 Decisions = tuple[Decision, ...]
+
+SENTENCE_MAX: Final = 20
+"""Words of an intention that is decided as it stands."""
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
 
 
@@ -272,7 +276,7 @@ def _decide_on_each_answer(
 def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) -> Decisions:
     """An answer; one that states a value as an intention would is that value, instead of another.
 
-    "Moment.js", to "Stop using Moment.js", is the intention, and turned down.
+    "Moment.js", to "No more Moment.js here", is the intention.
 
     Source: docs/specs/clarification.md, section 12.5.
     """
@@ -284,7 +288,7 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
     own = own_names(opened.context, opened.told or ())
-    stated = _taken_back(state, said) or stated_by(said.value, opened.inlined, own)
+    stated = _intention_repeated(state, said) or stated_by(said.value, opened.inlined, own)
     if stated is None:
         return (said,)
     decisions: Decisions = (replace(said, value=stated.value),)
@@ -297,15 +301,16 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
     return decisions
 
 
-def _taken_back(
+def _intention_repeated(
     state: ClarificationState, said: ClarificationAnswerAccepted
 ) -> StatedDecision | None:
-    """The intention, where it rules out what an answer names alone; a value is turned down."""
-    from preflights_es.features.clarification.domain.choices import clauses, taken_back
+    """The intention, where an answer names a part of it alone; what it rules out is turned down.
 
+    Whether the person chose the part or is against it stands in no list of words.
+    """
     sentence, found = one_line(state.opened.intention), state.found
-    parts = taken_back(clauses(sentence)) if said.key == found.heuristics.description.id else ()
-    if not any(holds_words(part, said.value) for part in parts):
+    is_open = said.key == found.heuristics.description.id and not asks_which(state)
+    if not is_open or len(sentence.split()) > SENTENCE_MAX or not holds_words(sentence, said.value):
         return None
     known = {canonical(one.value) for one in found.topics.replaced} if found.topics else set()
     return StatedDecision(sentence, said.value if canonical(said.value) in known else "")

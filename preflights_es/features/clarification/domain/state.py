@@ -345,6 +345,8 @@ def title_of(state: ClarificationState) -> str:
         return state.opened.intention
     name, value = state.offer.patch.fields[0]
     said = cut_at_word(one_line(value), VALUE_MAX)
+    if one_line(value) == one_line(state.opened.intention):
+        return said.rstrip(".! ")  # "Stop using Moment.js", and no more was answered
     fields = {field.name: field.id for field in state.found.fields()}
     key, language = fields.get(name, ""), language_of(state)
     scope, topic = (
@@ -356,11 +358,7 @@ def title_of(state: ClarificationState) -> str:
             return one_line(topic.title(said, language))
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
-        is_wanted = _is_stated(state, key) or _asks_which(state)
-        is_own = key == state.found.heuristics.description.id
-        if is_own and _is_in_intention(state, said) and not is_wanted:
-            return _title_of_own_words(state, said)  # "Stop using Moment.js"
-        if scope or is_own:
+        if scope or key == state.found.heuristics.description.id:
             return scoped(said, scope, language)
     elif len(said.split()) > SHORT_MAX and _says_subject(state, value):
         return said.removesuffix(".")
@@ -373,21 +371,14 @@ def title_of(state: ClarificationState) -> str:
 
 
 def _title_of_own_words(state: ClarificationState, said: str) -> str:
-    """A decision alone, behind the intention that it is about, or as the intention says it."""
+    """A decision alone, or behind the intention that it is about."""
     intention = one_line(state.opened.intention).rstrip(".! ")
     words_max = SHORT_MAX if said[:1].islower() else BARE_MAX
     if not _is_subject(state) or len(said.split()) > words_max:
         return said
-    is_there = _is_in_intention(state, said)
-    if is_there and not _asks_which(state):
-        return intention  # "Name the branch main"
-    if not is_there and _says_subject(state, said):
+    if _says_subject(state, said) and not holds_words(intention, said):
         return said
     return f"{intention}{'' if intention.endswith('?') else ':'} {said}"
-
-
-def _is_in_intention(state: ClarificationState, said: str) -> bool:
-    return holds_words(state.opened.intention, said)
 
 
 def holds_words(text: str, said: str) -> bool:
@@ -396,7 +387,7 @@ def holds_words(text: str, said: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(fold_letters(said))}(?!\w)", folded) is not None
 
 
-def _asks_which(state: ClarificationState) -> bool:
+def asks_which(state: ClarificationState) -> bool:
     """Whether the intention asks, or names what one may choose from: it rules nothing out."""
     intention = fold_letters(one_line(state.opened.intention))
     return intention.endswith("?") or ALTERNATIVE.search(f" {intention} ") is not None
