@@ -279,6 +279,12 @@ def own_words(text: str) -> Input:
         ("Drop Node 16", "Node 20 is the oldest", "Node 20 is the oldest", []),
         ("Introduce Kafka", "Kafka", "Introduce Kafka", []),
         ("We will no longer use MySQL here", "MySQL", "We will no longer use MySQL here", []),
+        (
+            "jOOQ for the reports instead of Hibernate",
+            "jOOQ instead of Hibernate",
+            "jOOQ",
+            ["Hibernate"],
+        ),
         ("Kafka or the table?", "the table", "the table", []),
         (f"Kafka{' is slow' * 10}", "Kafka", "Kafka", []),
     ],

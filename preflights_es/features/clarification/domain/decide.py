@@ -288,7 +288,7 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
     from preflights_es.features.clarification.domain.topics import own_names, stated_by
 
     own = own_names(opened.context, opened.told or ())
-    stated = _intention_repeated(state, said) or stated_by(said.value, opened.inlined, own)
+    stated = stated_by(said.value, opened.inlined, own) or _intention_repeated(state, said)
     if stated is None:
         return (said,)
     decisions: Decisions = (replace(said, value=stated.value),)
