@@ -10,9 +10,9 @@ import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import nullcontext
+from functools import partial
 from typing import Annotated, Any, Final, Literal, Protocol
 
-import msgspec
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, StringConstraints
 
 from preflights_es.features.compiler import passes
@@ -30,7 +30,12 @@ from preflights_es.features.compiler.adapters import (
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.events import PASSES, Needed, Pass, schema_of
-from preflights_es.features.compiler.domain.rules import load_compiler_schema, why_forbidden
+from preflights_es.features.compiler.domain.rules import (
+    CONTRACTS,
+    find_pass_violations,
+    load_compiler_schema,
+    why_forbidden,
+)
 from preflights_es.features.compiler.domain.state import CompilerState, envelope
 from preflights_es.judging.contract import error_of
 from preflights_es.kernel.completions import (
@@ -40,6 +45,7 @@ from preflights_es.kernel.completions import (
     Rejected,
 )
 from preflights_es.kernel.errors import (
+    InvalidJSONError,
     LLMDeclinedError,
     LLMError,
     LLMInvalidRequestError,
@@ -49,7 +55,13 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.json import canonical_json, decode_plain_json
-from preflights_es.kernel.lead import UNFINISHED, Lead, ResponseRejected, decode_response_text
+from preflights_es.kernel.lead import (
+    UNFINISHED,
+    Lead,
+    ResponseRejected,
+    decode_response_text,
+    judge_session_response,
+)
 from preflights_es.runtime.runner import Runner, Step
 from preflights_es.store.memory import MemoryStore
 from preflights_es.system import clock_ids
@@ -110,10 +122,9 @@ class _PassRun:
             self._error = error
             found = CompilerResult(False, None, error.kind, error.details)
         self._given = found
-        if found.success:
-            return canonical_json(found.payload).decode()
         kind = found.error_type if found.error_type in _DECLINED else _DECLINED[-1]
-        return canonical_json({"error": kind, "details": found.error_details or ""}).decode()
+        declined = {"error": kind, "details": found.error_details or ""}
+        return _encode_port_result(found.payload if found.success else declined)
 
     @property
     def result(self) -> CompilerResult:
@@ -137,19 +148,11 @@ class _PassRun:
         raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
 
 
-class _PayloadPort(msgspec.Struct):
-    """Answers with a payload."""
-
-    payload: Any
-
-    def generate(
-        self,
-        pass_type: CompilerPassType,  # noqa: ARG002  of any
-        context: CompilerContext,  # noqa: ARG002
-        schema: dict[str, Any],  # noqa: ARG002
-    ) -> CompilerResult:
-        """As an `LLMPort`."""
-        return CompilerResult(success=True, payload=self.payload)
+def _encode_port_result(value: Any) -> str:
+    try:
+        return canonical_json(value).decode()
+    except (UnicodeEncodeError, RecursionError) as error:
+        raise InvalidJSONError(f"the result of the port is not JSON: {error}") from error
 
 
 # 2. Passes ------------------------------------------------------------------------------------
@@ -197,7 +200,10 @@ class CompilerPass(ABC):
             Refused: as `validate_context`, or the request is too large; nothing is asked.
             LLMError: no response came, at a second try either, or one that cannot be used.
         """
-        return _PassRun(self, context, llm).result
+        result = _PassRun(self, context, llm).result
+        if result.success:
+            self.validate_output(result.payload)
+        return result
 
     def validate_context(self, context: CompilerContext) -> None:
         """Refuse a context that the pass must not be given.
@@ -231,9 +237,20 @@ class CompilerPass(ABC):
         """The schema of the artifact's payload."""
         return load_compiler_schema(schema_of(self._row.name))
 
-    def validate_output(self, payload: Any, context: CompilerContext) -> None:
-        """Judge a payload, as that of a response; errors as `compile`."""
-        self.compile(context, _PayloadPort(payload))
+    def validate_output(self, payload: Any) -> None:
+        """Judge a payload, but not whether it has the target or the goal that was asked for.
+
+        Raises:
+            LLMError: as `compile`.
+        """
+        asked = payload if isinstance(payload, dict) else {}
+        target, goal = (str(asked.get(name, "")) for name in ("target", "goal"))
+        text = _encode_port_result(payload)
+        context = CompilerContext(self.pass_type, target_file=target, goal=goal)
+        check = partial(find_pass_violations, first_input(context, self.pass_type))
+        contract = CONTRACTS[schema_of(self._row.name)]
+        if isinstance(verdict := judge_session_response(text, contract, check), Rejected):
+            raise error_of(verdict)
 
     @property
     def _row(self) -> Pass:

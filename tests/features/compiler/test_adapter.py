@@ -203,6 +203,36 @@ def test_a_payload_of_any_port_is_judged(
         made.compile(context(CompilerPassType.PROJECT), Answering(said))
 
 
+NESTED: list[Any] = []
+for _ in range(10_000):
+    NESTED = [NESTED]
+
+
+@each("payload", [{"domains": "\ud800"}, NESTED])
+def test_what_is_no_json_never_leaves_a_pass_but_as_an_error_of_the_tree(payload: Any) -> None:
+    given, port = context(CompilerPassType.PROJECT), Answering(CompilerResult(True, payload))
+    made = CompilerPassRegistry().get(given.pass_type)
+    with pytest.raises(errors.InvalidJSONError):
+        made.compile(given, port)
+    with pytest.raises(errors.InvalidJSONError):
+        made.validate_output(payload)
+    built = preflights_es.ArtifactBuilder(port).build(given.pass_type, given)
+    assert built["payload"]["category"] == "validation_error"
+
+
+@each("pass_type", PASSES)
+def test_a_pass_judges_the_payload_once_more_by_its_own_method(pass_type: CompilerPassType) -> None:
+    class Strict(type(CompilerPassRegistry().get(pass_type))):  # type: ignore[misc]
+        def validate_output(self, payload: Any) -> None:
+            super().validate_output(payload)
+            raise errors.SchemaViolationError("not in this house")
+
+    with pytest.raises(errors.SchemaViolationError, match="not in this house"):
+        Strict().compile(context(pass_type), answering(pass_type))
+    with pytest.raises(errors.SchemaViolationError, match="is required"):
+        CompilerPassRegistry().get(pass_type).validate_output({})
+
+
 def test_a_registry_takes_a_pass_in_place_of_its_own() -> None:
     class Mine(preflights_es.ProjectPlannerPass):
         pass
