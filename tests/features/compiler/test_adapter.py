@@ -209,7 +209,7 @@ for _ in range(10_000):
 
 
 @each("payload", [{"domains": "\ud800"}, NESTED])
-def test_what_is_no_json_never_leaves_a_pass_but_as_an_error_of_the_tree(payload: Any) -> None:
+def test_what_is_no_json_leaves_a_pass_as_an_error_of_the_tree(payload: Any) -> None:
     given, port = context(CompilerPassType.PROJECT), Answering(CompilerResult(True, payload))
     made = CompilerPassRegistry().get(given.pass_type)
     with pytest.raises(errors.InvalidJSONError):
