@@ -419,7 +419,9 @@ def concluded(
         ends = _end(lead, StepFailed if is_output else StepStalled, policy)
         return (again or ends(contract=contract.id, reason=outcome.kind),)
     assert isinstance(outcome, CompletionReceived), "the only other outcome of a completion"
-    verdict = judge_session_response(decode_response_text(outcome), contract, check)
+    # Half a character for each byte that is no text: a contract never takes one.
+    raw = decode_response_text(outcome, "surrogateescape")
+    verdict = judge_session_response(raw, contract, check)
     if isinstance(verdict, Accepted):
         accepted = ResponseAccepted(
             call=request.call, contract=contract.id, prose=verdict.prose, dropped=verdict.dropped
@@ -460,8 +462,8 @@ def judge_session_response(raw: str, contract: ResponseJudge, check: Check) -> A
     return verdict
 
 
-def decode_response_text(outcome: CompletionReceived) -> str:
-    """The response as text; invalid UTF-8 becomes replacement characters.
+def decode_response_text(outcome: CompletionReceived, errors: str = "replace") -> str:
+    """The response as text; invalid UTF-8 becomes replacement characters, or what `errors` says.
 
     What is no base64 is no response: only a forged log has it.
     """
@@ -470,7 +472,7 @@ def decode_response_text(outcome: CompletionReceived) -> str:
     import base64
 
     try:
-        return base64.b64decode(outcome.text_base64 or "").decode("utf-8", "replace")
+        return base64.b64decode(outcome.text_base64 or "").decode("utf-8", errors)
     except ValueError:
         return ""
 

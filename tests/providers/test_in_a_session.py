@@ -14,7 +14,7 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.lead import Lead
+from preflights_es.kernel.lead import Lead, ResponseRejected
 from preflights_es.providers.apis import EMPTY
 from preflights_es.runtime.runner import Runner
 from preflights_es.store.memory import MemoryStore
@@ -101,6 +101,19 @@ def test_a_response_that_is_no_unicode_is_recorded() -> None:
     events, _ = settled("chat", server.text("\ud800"))
     (received,) = (event for event in events if isinstance(event, CompletionReceived))
     assert base64.b64decode(received.text_base64 or "") == b"\xed\xa0\x80"
+
+
+def test_a_value_that_is_no_unicode_is_asked_for_once_more() -> None:
+    lead = Lead("openai", "gpt-6.1-terra")
+    with FakeAPI() as api:
+        said = '{"items": [{"type": "idea", "title": "caf\ud800", "confidence": 1}]}'
+        api.script(server.text(said), server.text('{"items": []}'))
+        begun = Session(Case("extraction", "Milch"), lead)
+        session = asyncio.run(begun.led(provider("chat", api)))
+    (refused,) = (one for one in session.events if isinstance(one, ResponseRejected))
+    assert refused.kind == "invalid_json"
+    assert refused.violations[0].message == "a character is half of one (a lone surrogate)"
+    assert "caf\\u" in refused.excerpt
 
 
 @each("blank", [" ", "\n\t \n", "\u2003"])
