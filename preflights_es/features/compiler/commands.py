@@ -408,8 +408,9 @@ NEXT: Final = {
     "ArchitecturePlan": "preflights plan scaffold",
     "ScaffoldPlan": "preflights plan tests",
     "TestPlan": "preflights lock tests, and preflights plan impl FILE",
+    "locked": "preflights plan impl FILE, and preflights plan refactor GOAL",
 }
-"""What comes after the approval of an artifact of a type."""
+"""What comes after the approval of an artifact of a type, or the locking of one."""
 _NO_MODEL: Final = "no model wrote it: the smallest artifact that meets its schema"
 
 
@@ -500,11 +501,12 @@ def pass_hint(session: View) -> str:
     one = found.artifact
     if one is None:
         return ""
+    following = NEXT.get("locked" if one.standing == "locked" else one.type)
     return {
         "ready": f"Approve it with: preflights approve {one.id[:8]}",
         "proposed": f"A person approves it with: preflights approve {one.id[:8]}",
         "accepted": f"Show it with: preflights artifacts show {one.id[:8]}"
-        + (f". Next: {NEXT[one.type]}" if one.type in NEXT else ""),
+        + (f". Next: {following}" if following else ""),
         "stopped": f"See the response with: preflights log {id_}",
     }.get(session.status, "")
 

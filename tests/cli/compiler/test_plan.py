@@ -205,6 +205,8 @@ def test_a_key_runs_a_pass_once_and_the_next_is_named_after_an_approval(house: P
     ):
         planned(house, *words)
         assert f". Next: {following}" in house.call("approve", "last", "--by", "Ada").out
+    locked = house.call("lock", "tests", "--by", "Ada").out
+    assert ". Next: preflights plan impl FILE, and preflights plan refactor GOAL" in locked
 
 
 # 2. What is read -----------------------------------------------------------------------------
