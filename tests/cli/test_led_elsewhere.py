@@ -99,6 +99,21 @@ def test_a_parameter_that_a_server_refuses_is_left_out_from_then_on(
     assert "temperature" not in api.requests[-1].body
 
 
+def test_a_note_and_a_question_are_sent_with_the_temperature_of_their_seed(
+    house: Project, api: FakeAPI
+) -> None:
+    there = {**KEY, "PREFLIGHTS_BASE_URL": api.openai}
+    as_model = ("--provider", "openai", "--model", "alias")
+    for words, temperature in (
+        (("note", "buy milk"), 0.3),
+        (("ask", "how many?"), 0.0),
+        (("start", "Keep orders in a database", "--no-input"), None),
+    ):
+        api.script(server.text("no JSON"), server.text("no JSON"))
+        house.call(*words, *as_model, env=there)
+        assert api.requests[-1].body.get("temperature") == temperature, words
+
+
 def test_the_address_of_the_makers_sdk_is_asked_and_named(house: Project, api: FakeAPI) -> None:
     there = {"OPENAI_API_KEY": "sk-not-a-real-key", "OPENAI_BASE_URL": api.openai}
     host = api.url.partition("//")[2]

@@ -32,6 +32,7 @@ WORKFLOW: Workflow[ExtractionState] = Workflow(
         policy=POLICY,
         package="preflights_es.features.extraction",
         prompts=tuple(PROMPTS.items()),
+        temperature=0.3,  # seed 3, validation flow
     ),
     asked=AskedPart(answers=NoteAnswersGiven),
 )

@@ -40,6 +40,7 @@ WORKFLOW: Workflow[MetricsState] = Workflow(
         package="preflights_es.features.metrics",
         prompts=tuple(PROMPTS.items()),
         always=True,
+        temperature=0.0,  # seed 4, task 1
     ),
     asked=AskedPart(answers=MetricsAnswersGiven),
 )
