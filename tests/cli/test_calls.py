@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.calls.cleaning import CallCleaner, keep_headers
+from preflights_es.features.calls.cleaning import CallCleaner
 from tests.cli.program import Project
 
 KEY = "sk-ant-api03-" + "Ab3dEf9h" * 11 + "-AAAAAAAA"
@@ -206,12 +206,18 @@ def test_no_credential_of_a_header_an_address_or_metadata_is_recorded(empty: Pro
 
 
 def test_headers_that_are_kept_hold_no_secret() -> None:
-    kept = [("X-Request-ID", f"Bearer {RANDOM}"), ("retry-after", f"1; password={RANDOM}")]
-    cleaner = CallCleaner("log", "record", ())
-    found = keep_headers([*kept, *HEADERS, ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy")], cleaner)
-    assert found == (
+    headers = [
+        ("x-request-id", f"Bearer {RANDOM}"),
+        ("retry-after", f"1; password={RANDOM}"),
+        ("location", f"../openai/v1/new?limit=1&sig={RANDOM}"),
+        ("location", f"https://bucket.example/{RANDOM}"),
+        *HEADERS,
+        ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy"),
+    ]
+    assert tuple(CallCleaner("log", "record", ()).clean_headers(headers)) == (
         ("x-request-id", "Bearer [redacted:token]"),
         ("retry-after", "1; password=[redacted:password]"),
+        ("location", "../openai/v1/new?limit=1"),
         ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy"),
     )
 

@@ -422,14 +422,33 @@ def test_redirects_are_passed_on(empty: Project, api: FakeAPI) -> None:
     )
     said = ("--route", f"groq={api.openai}", "--var", "GROQ_URL", "--", sys.executable, "-c", probe)
     found = empty.run("calls", "record", *said)
-    assert (found.code, found.out) == (0, "307 /elsewhere\n"), found
+    assert (found.code, found.out) == (0, f"307 {api.url}/elsewhere\n"), found
     assert f"--route groq={api.openai} --var GROQ_URL -- ...` gives" in found.err
     assert api.requests[0].path == "/v1/chat/completions?api-version=1&key=secret"
     assert b"key=secret" not in log_bytes(empty)
     api.script(Model())
     again = empty.run("calls", "replay", "last", *said)
-    assert (again.code, again.out) == (0, "307 None\n"), again
+    assert (again.code, again.out) == (0, "307 None\n"), again  # it leads to no recorded call
     assert len(api.requests) == 1
+
+
+@pytest.mark.slow("whole runs")
+def test_a_program_goes_on_by_the_recorded_headers(empty: Project, api: FakeAPI) -> None:
+    api.script(
+        status(307, location=f"{api.url}/v1/new/chat/completions"),
+        json_body(chat_completion("from there")),
+        status(308, location="../more/chat/completions?key=secret"),
+        json_body(chat_completion("and there")),
+        status(503, x_should_retry="false"),
+    )
+    first = record(empty, api, "changed", "changed", "changed")
+    assert first.out.startswith("from there\nand there\nInternalServerError"), first
+    places = ["chat", "new/chat", "chat", "more/chat", "chat"]
+    assert [one.path.partition("?")[0] for one in api.requests] == [
+        f"/v1/{place}/completions" for place in places
+    ]
+    assert b"key=secret" not in log_bytes(empty)
+    assert (found := replay(empty, "changed", "changed", "changed")).out == first.out, found
 
 
 def test_a_route_is_one(empty: Project) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import sha256
 from typing import Any, Final, NamedTuple, get_args
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -24,8 +24,9 @@ from preflights_es.redaction.masking import label_redacted, redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
 from preflights_es.use.process import Process
 
-HEADERS: Final = frozenset(("content-type", "request-id", "x-request-id", "retry-after"))
-"""Of a request or an answer that are kept."""
+TRIED_AGAIN: Final = ("retry-after", "retry-after-ms", "x-should-retry")
+HEADERS: Final = frozenset(("request-id", "x-request-id", *TRIED_AGAIN))
+"""Of an answer that are kept, with where a redirect leads."""
 USER_FIELDS: Final = ("user", "safety_identifier", "user_id")
 """Of a request that hold the id of a user; the last of its `metadata`."""
 QUERY: Final = frozenset(("api-version", "beta", "limit", "order", "stream"))
@@ -121,8 +122,18 @@ class CallCleaner:
 
     def clean_address(self, call: SourceCall) -> tuple[str, str]:
         """Method and path, as they are recorded."""
-        path = self.clean_label(remove_query_secrets(call.path), PATH_MAX)
-        return self.clean_label(call.method, NAME_MAX), path
+        return self.clean_label(call.method, NAME_MAX), self._clean_path(call.path)
+
+    def clean_headers(self, headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+        """Those of an answer that are kept, as they are recorded."""
+        for name, value in headers:
+            if name == "location" and value.startswith("../"):  # else it leads elsewhere
+                yield name, self._clean_path(value)
+            elif name in HEADERS:
+                yield name, self.clean_words(value, NAME_MAX)
+
+    def _clean_path(self, path: str) -> str:
+        return self.clean_label(remove_query_secrets(path), PATH_MAX)
 
     def clean_label(self, text: str, limit: int) -> str:
         """An id, a path or a header as it is recorded: one line, no longer than the limit."""
@@ -186,11 +197,3 @@ def remove_query_secrets(path: str) -> str:
 def describe_left_out(part: Any, data: bytes, kind: str) -> LeftOut:
     """What stands for a part that is not kept."""
     return LeftOut(part=part, size=len(data), type=kind, sha256=sha256(data).hexdigest())
-
-
-def keep_headers(
-    headers: Iterable[tuple[str, str]], cleaner: CallCleaner
-) -> tuple[tuple[str, str], ...]:
-    """Those that are kept, in small letters."""
-    kept = ((name.lower(), value) for name, value in headers if name.lower() in HEADERS)
-    return tuple((name, cleaner.clean_words(value, NAME_MAX)) for name, value in kept)

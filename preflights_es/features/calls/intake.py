@@ -19,7 +19,6 @@ from preflights_es.features.calls.cleaning import (
     describe_left_out,
     digest_kept_turns,
     digest_request,
-    keep_headers,
 )
 from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.calls import join_calls
@@ -440,7 +439,7 @@ class Intake:
                 route=cleaner.clean_label(source.route, NAME_MAX),
                 method=method,
                 path=path,
-                headers=keep_headers(source.headers, cleaner),
+                headers=tuple(cleaner.clean_headers(source.headers)),
                 like=like,
                 keeps=keeps,
                 body=body.decode(),

@@ -19,7 +19,7 @@ from contextlib import suppress
 from functools import cache, cached_property, partial
 from itertools import accumulate, takewhile
 from typing import Any, Final, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 from urllib.request import getproxies, proxy_bypass
 
 import msgspec
@@ -87,6 +87,14 @@ class Route(NamedTuple):
         """Of a path that the program asked for."""
         is_below = path.startswith(f"{self.base}/")
         return self.url + (path.removeprefix(self.base) if is_below else path)
+
+    def lead_back(self, path: str, location: str) -> str:
+        """Where a redirect leads: below the provider's address to us, as seen from the path."""
+        with suppress(ValueError):  # it is no address: as it is
+            location = urljoin(self.url_of(path), location)
+        below = location.removeprefix(f"{self.url}/")
+        up = "../" * path.partition("?")[0].count("/")
+        return location if below == location else f"{up}{self.name}{self.base}/{below}"
 
 
 def find_routes(
@@ -405,9 +413,11 @@ class _RecordingProxy:
                 exchange.status = response.status
                 out = web.StreamResponse(status=response.status, reason=response.reason)
                 for field, value in response.headers.items():
-                    exchange.headers.append((field.lower(), _valid_text(value)))
+                    is_place = field.lower() == "location"
+                    given = self._routes[name].lead_back(path, value) if is_place else value
+                    exchange.headers.append((field.lower(), _valid_text(given)))
                     if field.lower() not in _OF_ONE_CONNECTION:
-                        out.headers.add(field, value)
+                        out.headers.add(field, given)
                 await out.prepare(request)
                 async for piece in response.content.iter_any():
                     size += len(piece)
