@@ -48,14 +48,15 @@ def compare_recorders(
     asked: argparse.Namespace, peers: Mapping[str, Installed], work: Path
 ) -> dict[str, list[str]]:
     """Take each recorder through the cases, and through a short and a long recording."""
-    recorders = _recorders(peers)
+    recorders = list_recorders(peers)
     return {
         "recorded": _case_rows(recorders[1:], work, min(CALLS, asked.calls)),
         "recording": _speed_rows(recorders, work, asked.calls, asked.rounds),
     }
 
 
-def _recorders(peers: Mapping[str, Installed]) -> list[Recorder]:
+def list_recorders(peers: Mapping[str, Installed]) -> list[Recorder]:
+    """The program alone, Preflights, and those peers, each as it is compared."""
     ours = (str(Path(sys.executable).with_name("preflights")), "calls")
     record, replay = (*ours, "record", "--"), (*ours, "replay", "last", "--")
     # One Python for the program of all, as far as they let us choose.
@@ -179,6 +180,14 @@ def _missed(first: Done, second: Done) -> str:
 
 
 # 2. Speed ------------------------------------------------------------------------------------
+
+
+def time_recording(recorder: Recorder, work: Path, url: str, calls: int) -> float:
+    """Seconds of the clock that the program takes with its start, where each call is recorded."""
+    words, model = ("sequential", str(calls)), Model(url, lambda: 0)
+    done = _run(recorder, _new_folder(work, OLD), model, words, again=False)
+    assert len(_answers(done)) == calls, f"{recorder.name} records too few: {done.err[-2000:]}"
+    return done.wall_s
 
 
 def _speed_rows(recorders: list[Recorder], work: Path, calls: int, rounds: int) -> list[str]:

@@ -1,4 +1,4 @@
-"""The recorder: its proxy against a bare one, the replay of its log, and groups of its Inputs.
+"""The recorder: against a bare proxy and others, the replay of its log, and groups of its Inputs.
 
 The bare proxy is of aiohttp too: it passes bytes on and does nothing else. What either adds to a
 call is its time less that of a call without a proxy. Other work on the machine only adds to times:
@@ -8,12 +8,15 @@ of each side the least of several rounds counts.
 from __future__ import annotations
 
 import json
+import math
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from subprocess import DEVNULL, PIPE, Popen, run
 from typing import Final
@@ -39,16 +42,20 @@ from tests.benchmarks.measure import Figure, Pair, paired
 from tests.benchmarks.startup import PREFLIGHTS
 from tests.benchmarks.writing import SLOW
 from tests.cli.program import environment
+from tests.markdown import ROOT
 from tests.postgres import SAFE, OwnServer
 
 CALLS: Final = {1: 100, 8: 400, 64: 640}
 """Of one measurement, by how many are made at once."""
 ROUNDS: Final = 5
 ADDED: Final = 1.5
+FASTER: Final = 1.0
 STRICT: Final = 2.0
 GROUPED: Final = 0.1
 REPLAYED: Final = 1_000  # calls of one session
 IN_GROUPS: Final = 200
+PEERS: Final = {"reeltime": 1_000, "vcrpy": 100}
+"""Calls that are recorded with each; vcrpy searches its whole tape at each."""
 
 SERVER: Final = """
 import asyncio, json
@@ -143,6 +150,7 @@ def figures() -> list[Figure]:
                 for kind in ("call", "stream")
                 for at_once in CALLS
             ]
+            found += [_against(folder, url, name) for name in PEERS]
         return [*found, _replayed(folder), _grouped(folder)]
 
 
@@ -176,6 +184,23 @@ def _added(folder: Path, url: str, bare: str, *, kind: str, at_once: int) -> Fig
         ADDED,
         lambda taken: f"{taken * 1_000:.2f} ms",
     )
+
+
+def _against(folder: Path, url: str, name: str) -> Figure:
+    """Another recorder, with the same program and Python; without it the limit is missed."""
+    sys.path.append(str(ROOT / "docs" / "compare"))
+    environments, recorders = import_module("environments"), import_module("recorders")
+    package = next(one for one in environments.PACKAGES if one.name == name)
+    peer = environments.install_peer(package, Path(sys.prefix) / "compared")
+    what = f"{PEERS[name]:,} calls recorded, against {name} {package.version}"
+    if not peer.programs:
+        return Figure(what, math.inf, FASTER, None, "", f"not installed: {peer.missing}")
+    _, ours, *_, theirs = recorders.list_recorders({name: peer})
+    ours_s, theirs_s = (
+        partial(recorders.time_recording, one, folder, url, PEERS[name])
+        for one in (ours._replace(python=theirs.python), theirs)
+    )
+    return paired(ours_s, theirs_s, ROUNDS).figure(what, FASTER, lambda taken: f"{taken:.2f} s")
 
 
 # The log -------------------------------------------------------------------------------------
