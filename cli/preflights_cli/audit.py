@@ -17,13 +17,14 @@ from preflights_cli.common import Voice, bar, escaped, reading_command, text_opt
 from preflights_cli.decisions import who
 from preflights_cli.names import SESSION
 from preflights_cli.recordings import recorded_by
-from preflights_cli.sessions import ERASED, GONE, UNREAD, indented, what_of
+from preflights_cli.sessions import ERASED, GONE, UNREAD, indented
 from preflights_cli.table import minute, refuse_backwards, streamed, time_range_options
 from preflights_es.history.verification import Broken, CheckpointComparison, Grown, Unwritten
 from preflights_es.kernel.events import Actor, Event, Evidence
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import count_in_words, escaped_text
+from preflights_es.projections.event_sentences import event_values_in_words
 from preflights_es.runtime.derived_rows import Astray
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.audit import (
@@ -391,7 +392,8 @@ def _step_actor_label(step: TrailStep, event: Event | None) -> str:
 def _step_in_words(told: DecodedStep) -> str:
     if told.event is not None:
         signature = told.step.signature
-        return what_of(told.event) + (f", {escaped_text(str(signature))}" if signature else "")
+        values = event_values_in_words(told.event)
+        return values + (f", {escaped_text(str(signature))}" if signature else "")
     if told.is_gone:
         return ERASED if told.step.erased else GONE
     return UNREAD

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -21,7 +20,7 @@ from preflights_cli.common import (
 from preflights_cli.names import Name
 from preflights_cli.table import Moment, streamed
 from preflights_es.kernel.errors import RecordWithoutSession
-from preflights_es.kernel.events import ACTOR_WORDS, Actor
+from preflights_es.kernel.events import Actor
 from preflights_es.kernel.ids import DAY_LENGTH, short_session
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line
 from preflights_es.records.record_list import UnreadRecord
@@ -39,6 +38,7 @@ from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
 from preflights_es.words.conflicts import describe_conflict
 from preflights_es.words.decisions import OTHER, field_label
+from preflights_es.words.event_names import actor_in_words
 from preflights_es.words.signing import IN_SHORT
 
 DOUBTFUL_MAX: Final = 5  # records that are named each, where it is not understood what they say
@@ -299,17 +299,9 @@ def _decision_acceptor_cell(decided: DecisionRow) -> str:
     return f"{who(actor)} {(decided.accepted_at or '')[:DAY_LENGTH]}".rstrip() + signed
 
 
-ODD_NAME: Final = re.compile(r"(?i)[(),:]|signed")
-"""A name that could pass for what the program says of a signature."""
-
-
 def who(actor: Actor | Who) -> str:
     """A person by name; an agent, script or model is never shown as a person."""
-    if actor.kind == "user" and ODD_NAME.search(actor.name):
-        return '"{}"'.format(actor.name.replace('"', "'"))
-    if actor.kind == "user":
-        return actor.name or "a person"
-    return f"{ACTOR_WORDS[actor.kind]}{f' ({actor.name})' if actor.name else ''}"
+    return actor_in_words(actor.kind, actor.name)
 
 
 def _decision_values_cell(decided: DecisionRow) -> str:

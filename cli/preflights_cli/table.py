@@ -179,9 +179,14 @@ def _cut_to_width(text: str, width: int) -> str:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Lines, broken between words; a word that is longer than a line is broken within."""
+    """Lines, broken between words, each indented as the text is; a word that is longer than a line
+    is broken within.
+    """
     if _size(text) <= width:
         return [text]
+    indent = " " * min(len(text) - len(text.lstrip(" ")), width // 2)
+    if indent:
+        return [indent + line for line in _wrapped(text[len(indent) :], width - len(indent))]
     lines: list[str] = []
     line, used = "", 0
     for word in _WORD.findall(text):

@@ -190,7 +190,7 @@ class InputQuarantined(Input, frozen=True):
     """
 
     tag: ClassVar[str] = "session.input_quarantined.v1"
-    verb: ClassVar[str] = "abandoned"
+    verb: ClassVar[str] = "set an Input aside in"
     version: Whole
     """The version of the Input that is set aside."""
     error: str = ""

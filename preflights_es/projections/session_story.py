@@ -22,7 +22,6 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
-    ACTOR_WORDS,
     Decision,
     Event,
     Input,
@@ -45,7 +44,6 @@ from preflights_es.kernel.lead import (
     decode_response_text,
 )
 from preflights_es.kernel.text import count_in_words, one_line, shortened, span
-from preflights_es.projections.json_words import read_answer_value, text_in_words
 from preflights_es.projections.projection import Read, database_integer, database_text
 from preflights_es.projections.usage import (
     Price,
@@ -54,12 +52,16 @@ from preflights_es.projections.usage import (
     list_session_calls,
     sum_costs,
 )
-from preflights_es.words.event_names import NO_MODELS, event_in_words, pointer_in_words
+from preflights_es.words.event_names import (
+    NO_MODELS,
+    actor_in_words,
+    event_in_words,
+    pointer_in_words,
+)
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import Cost, SpokenCall
 
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
-ANSWER_MAX: Final = 500  # characters of the values of an answer
 NAME_SHOWN: Final = 60  # characters of a person's name
 
 _CAME_TO: Final = {
@@ -160,6 +162,11 @@ def flaw_in_words(kind: str, count: int = 1) -> str:
     return words.replace("{was}", "was" if count == 1 else "were")
 
 
+def failure_in_words(kind: str) -> str:
+    """`the call timed out`, `the answer was cut off`."""
+    return f"the {'call' if kind in _WITHOUT_ANSWER else 'answer'} {flaw_in_words(kind)}"
+
+
 def _count_of_all(count: int, total: int, noun: str, words: str) -> str:
     """`its answer was used`, `both answers were used`, `one answer was used`."""
     words = words.replace("{was}", "was" if count == 1 else "were")
@@ -241,7 +248,7 @@ def _tell_people(events: Sequence[Event | None]) -> Iterator[str]:
         if decisions and all(isinstance(one, Refusal | InputIgnored) for one in decisions):
             refused += 1
         elif place and new.verb != Input.verb:
-            did.setdefault(_who(new), Counter())[_deed(new)] += 1
+            did.setdefault(_who(new), Counter())[deed_in_words(new) + _why_abandoned(new)] += 1
     for who, deeds in did.items():
         told = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
         yield f"{who} {', '.join(told[:-1])}{' and ' if told[1:] else ''}{told[-1]}"
@@ -253,23 +260,21 @@ def _tell_people(events: Sequence[Event | None]) -> Iterator[str]:
             yield f"one Input was set aside, because deciding it{why}"
 
 
-def _deed(new: Input) -> str:
+def _why_abandoned(new: Input) -> str:
+    reason = new.reason if isinstance(new, SessionAbandoned) else ""
+    return f" ({_said(reason)})" if reason else ""
+
+
+def deed_in_words(new: Input, object_: str = "it") -> str:
     """What was done, in the words of its event: `answered`, `accepted it`."""
     if isinstance(new, Signable) and new.actor.kind != "user" and new.act != "erasure":
-        return "proposed it"
+        return f"proposed {'to reject ' if new.act == 'rejection' else ''}{object_}"
     bare = new.verb.removesuffix(" in").removesuffix(" of")
-    words = bare if bare != new.verb else f"{new.verb} it"
-    if isinstance(new, SessionAbandoned) and new.reason:
-        return f"{words} ({_said(new.reason)})"
-    return words
+    return bare if bare != new.verb else f"{new.verb} {object_}"
 
 
 def _who(new: Input) -> str:
-    kind, words = new.actor.kind, ACTOR_WORDS[new.actor.kind]
-    name = shortened(one_line(new.actor.name), NAME_SHOWN)
-    if not name:
-        return words
-    return name if kind == "user" else f"{words} ({name})"
+    return actor_in_words(new.actor.kind, shortened(one_line(new.actor.name), NAME_SHOWN))
 
 
 def _tell_fault(read: Read) -> str:
@@ -443,53 +448,3 @@ def _why_refused(outcome: Event | None, decisions: Iterable[Event | None]) -> st
         if isinstance(one, ResponseIgnored):
             return "it came too late: the session had gone on"
     return outcome.message if isinstance(outcome, CompletionFailed) else ""
-
-
-# 4. What they said ---------------------------------------------------------------------------
-
-
-def list_call_sentences(read: Read) -> dict[int, str]:
-    """What the events of calls say, by version: what was sent, what came, why it was refused."""
-    told: dict[int, str] = {}
-    for call in list_told_calls(read):
-        version = call.numbers.version
-        if call.answered == version:  # of another program: its Input stands before the Decision
-            at, sent = call.numbers.at, _sent_in_words(call)
-            is_made_then = at == read.stored[version - 1].recorded_at  # the source does not say
-            made = "" if is_made_then else f"made {iso(at)[:16].replace('T', ' ')}, "
-            told[version - 1], told[version] = f"{made}{sent}", _answer_in_words(call)
-            continue
-        told[version] = _sent_in_words(call)
-        if call.answered is not None:
-            told[call.answered] = _answer_in_words(call)
-        for after in call.followed[:1] if call.refused and call.numbers.judged else ():
-            told[after] = _said(call.refused)
-    return told
-
-
-def _sent_in_words(call: ToldCall) -> str:
-    numbers, count = call.numbers, call.kept + len(call.messages)
-    model = "" if numbers.model == "unknown" else numbers.model
-    last = text_in_words(call.messages[-1].text) if call.messages else ""
-    sent = f"{count:,} messages, the last {last}" if count > 1 and last else last
-    again = "asked again" if numbers.attempt > 1 else ""
-    return ", ".join(filter(None, (again, model, sent)))
-
-
-def _answer_in_words(call: ToldCall) -> str:
-    """With what it took; what could not be used is named as what came."""
-    said = text_in_words(call.answer, ANSWER_MAX) if call.answer else ""
-    if said and not call.is_used and read_answer_value(call.answer) is None:
-        said = f"{len(call.answer):,} characters, no JSON object"
-    tools = (f"calls {name} {text_in_words(given)}" for name, given in call.tools)
-    refused = _said(call.refused) if call.refused and not call.numbers.judged else ""
-    return "; ".join(filter(None, (said, *tools, refused, _measured(call.numbers))))
-
-
-def _measured(numbers: ProviderCall) -> str:
-    if numbers.provider in NO_MODELS:
-        return ""
-    read, wrote = numbers.input_tokens, numbers.output_tokens
-    tokens = "" if read is None or wrote is None else f"{read:,} -> {wrote:,} tokens"
-    took = "" if numbers.latency_ms is None else span(numbers.latency_ms / 1_000)
-    return ", ".join(filter(None, (tokens, took)))

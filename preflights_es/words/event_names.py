@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any, Final
 
+from preflights_es.kernel.events import ACTOR_WORDS
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.text import late_pattern, one_line, shortened
 
@@ -137,3 +138,50 @@ def event_in_words(tag: object, provider: str = "") -> str:
         return words.replace("_", " ")
     who = NO_MODELS.get(provider)
     return plain.replace("model", who).replace("rules's", "rules'") if who else plain
+
+
+_IN_A_SENTENCE: Final = {
+    "decision marked kept": "The decision was marked as kept",
+    "decision marked superseded": "The decision was marked as superseded",
+    "document due": "A document is due",
+    "late answer ignored": "An answer that came too late was ignored",
+    "missing counted": "The calls that are missing were counted",
+    "not taken": "The question was not taken",
+    "sql answered": "The question was answered with SQL",
+    "turns exhausted": "All turns were used",
+}
+"""Names of which the rule below makes no English."""
+_ACTS: Final = late_pattern(
+    "(?:model|agent|person|rules|step) (?:answered|failed|waits|took over)"
+    "|questions ended|clarification stopped"
+)
+_DONE: Final = late_pattern(
+    r"(?P<noun>.+?) (?P<done>(?:[a-z]+ed|begun|built|chosen|found|given|heard|kept|made|put"
+    r"|rewritten|sent|set|taken|told|written)\b.*)"
+)
+
+
+def name_in_sentence(name: str) -> str:
+    """`The answer was refused` of `answer refused`."""
+    if plain := _IN_A_SENTENCE.get(name):
+        return plain
+    if _ACTS.fullmatch(name):
+        return f"The {name}"
+    if found := _DONE.fullmatch(name):
+        noun = found["noun"]
+        were = "were" if noun.endswith("s") and not noun.endswith("ss") else "was"
+        return f"The {noun} {were} {found['done']}"
+    return f'The session recorded "{name}"'
+
+
+ODD_NAME: Final = late_pattern(r"(?i)[(),:]|signed")
+"""A name that could pass for what the program says of a signature."""
+
+
+def actor_in_words(kind: str, name: str) -> str:
+    """A person by name; an agent, script or model is never shown as a person."""
+    if kind == "user" and ODD_NAME.search(name):
+        return '"{}"'.format(name.replace('"', "'"))
+    if kind == "user" and name:
+        return name
+    return f"{ACTOR_WORDS[kind]}{f' ({name})' if name else ''}"

@@ -63,7 +63,7 @@ def test_who_passed_a_persons_word_on_is_recorded_and_shown(house: Project) -> N
     assert value["acknowledged"]["relayed_by"] == ada
     assert house.call("decisions", "--json").json["decisions"][0]["relayed_by"] == ada
     trail = house.call("audit", "trail", "--session", id_)
-    assert "relayed by script Ada" in " ".join(trail.out.split())
+    assert "relayed by a script (Ada)" in " ".join(trail.out.split())
     assert house.call("replay", id_).code == 0
 
 

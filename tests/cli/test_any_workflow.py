@@ -103,7 +103,7 @@ def test_a_session_is_begun_answered_shown_and_replayed(house: House) -> None:
     shape = house.call("show", "last", "--json").json
     assert (shape["format"], shape["status"]) == ("any-session/1", "done")
     assert "heard" in house.call("log", "last").out
-    assert "tone" in house.call("log", "last").out
+    assert "A script (Ada) answered: short." in house.call("log", "last").out
     assert "hello" in house.call("prompt", "last").out
     assert "identical: 4 events" in house.call("replay", "last").out
     for how in ("--drift", "--simulate"):

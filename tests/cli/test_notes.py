@@ -441,7 +441,7 @@ def test_a_note_is_moved_like_any_session_and_takes_nothing_once_given_up(house:
     id_ = taken(house)["session_id"]
     before = house.show()
     assert "Email an Chef" in house.call("show", house.newest()).out
-    assert "items extracted" in house.call("log", house.newest()).out
+    assert "The items were extracted" in house.call("log", house.newest()).out
     assert "identical" in house.call("replay", house.newest()).out
     exported = house.call("admin", "export", house.newest()).out.encode()
     other = house.folder / "other.db"

@@ -89,7 +89,7 @@ def test_a_reason_that_does_not_count_accepts_nothing_and_one_is_recorded_once(
     accept = ("accept", "last", "--by", "Ada", *WHYS, "--key", "k", "--expect", version)
     first, again = house.call(*accept), house.call(*accept)
     assert (first.code, again.code) == (0, 0)
-    assert house.call("log", "last").out.count("Rationale given") == 1
+    assert house.call("log", "last").out.count("  Ada gave reasons") == 1
 
 
 def test_reasons_beside_an_answer_that_is_not_taken_are_recorded(house: Project) -> None:

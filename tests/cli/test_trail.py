@@ -71,7 +71,7 @@ def test_what_a_model_said_is_the_models_in_every_form_also_erased(house: Projec
     lines = house.call("audit", "trail").out.splitlines()
     (line,) = [line for line in lines if "model answered" in line]
     assert re.search("model answered +model sim simllm/1", line)
-    assert "model answered: " in house.call("log", house.newest()).out
+    assert "The model answered" in house.call("log", house.newest()).out
     (stored,) = [e for e in house.events() if e["type"] == step["type"]]
     assert stored["actor_kind"] == "script", "what the log says of it stays as it is"
     assert house.call("admin", "erase", house.newest(), "--yes").code == 0

@@ -18,12 +18,7 @@ from preflights_es.projections.json_words import (
     value_in_words,
 )
 from preflights_es.projections.projection import Read
-from preflights_es.projections.session_story import (
-    SAID_MAX,
-    list_call_sentences,
-    list_told_calls,
-    tell_session_story,
-)
+from preflights_es.projections.session_story import SAID_MAX, list_told_calls, tell_session_story
 from preflights_es.projections.usage import Price
 from tests.projections.recording import golden, goldens
 from tests.projections.test_decisions import read
@@ -223,20 +218,6 @@ def test_an_answer_that_met_the_limit_of_its_length_is_told_as_cut() -> None:
     assert [one.refused for one in list_told_calls(cut)] == ["cut off (length)"]
 
 
-def test_events_of_calls_are_told_by_what_was_said() -> None:
-    told = [*list_call_sentences(read(golden("a_model_is_asked_once_more")[2])).values()]
-    assert any(" characters, no JSON object; " in text for text in told)
-    assert any(text.startswith("asked again, simllm/1, ") for text in told)
-    assert any(text.startswith("the response is not valid JSON: ") for text in told)
-    told = [*list_call_sentences(read(golden("a_model_leads")[0])).values()]
-    assert any("; topic " in text for text in told)
-    told = [
-        *list_call_sentences(read(golden("a_conversation_of_each_dialect", "calls")[0])).values()
-    ]
-    assert any(text.endswith('gpt-4o, "Where is my parcel?"') for text in told)
-    assert not any("{" in text for text in told)
-
-
 def test_a_step_that_ended_before_a_later_answer_was_used_is_an_earlier_one() -> None:
     told = story("another_model_reads_what_the_first_could_not", "extraction")
     assert "; one answer was used; an earlier step ended without a result; " in told
@@ -260,8 +241,3 @@ def test_a_value_is_read_a_field_a_line_or_on_one_line_and_a_fence_is_no_part_of
     ]
     assert value_in_words(value) == 'topic Maps; offered Tiles (against "a fee"), own'
     assert list_value_lines(["one\ntwo", True, None]) == ["- one", "  two", "- yes", "- none"]
-
-
-def test_of_an_answer_that_no_model_wrote_neither_tokens_nor_time_are_told() -> None:
-    told = list_call_sentences(read(golden("an_agent_writes_the_question")[0]))
-    assert not any("tokens" in text or " s" in text[-4:] for text in told.values())

@@ -20,6 +20,11 @@ from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.ports import Stored
 from preflights_es.kernel.text import one_line, shortened
+from preflights_es.projections.event_sentences import (
+    EventWords,
+    list_call_words,
+    list_event_sentences,
+)
 from preflights_es.runtime.features import FEATURES
 from preflights_es.surfaces.view import pictures
 from preflights_es.surfaces.view.recorded_session import (
@@ -80,6 +85,10 @@ def session_page(asked: PageRequest) -> Page:
     before = (mark.version - 1 for mark in near.settled)
     stood = standings(at, {version - 1, version, last, *before})
     now, current = stood[version], stood[last]
+    mark = marks.get(version) or timeline.part(version).marks[0]
+    told = list_call_words(at.read, near.calls)
+    if mark.gone:
+        told[version] = EventWords("", mark.gone)
     one = at.stored[version - 1]
     text = _stored_payload_text(one)
     intention = current.view.intention if current.view else ""
@@ -99,7 +108,8 @@ def session_page(asked: PageRequest) -> Page:
         "last": last,
         "version": version,
         "one": one,
-        "mark": marks.get(version) or timeline.part(version).marks[0],
+        "mark": mark,
+        "sentence": next(list_event_sentences(timeline.steps[version - 1 :], told)),
         "earlier": versions[place - 1] if place > 0 else 0,
         "later": versions[place + 1] if place + 1 < len(versions) else 0,
         "before": versions[first - 2] if first > 1 else 0,

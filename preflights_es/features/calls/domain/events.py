@@ -159,6 +159,7 @@ class CallsMissed(Input, frozen=True):
     """The log is not whole: calls were made that it does not hold."""
 
     tag: ClassVar[str] = "calls.missed.v1"
+    verb: ClassVar[str] = "counted calls that are missing in"
     typed: ClassVar = {"why": Typed(ANSWER_MAX)}
     count: Count
     first_at: Whole | None

@@ -242,7 +242,7 @@ class ReplacementChosen(Input, frozen=True):
     """Of the decisions in force that were said first, this one is to be replaced."""
 
     tag: ClassVar[str] = "clarification.replacement_chosen.v1"
-    verb: ClassVar[str] = "chose what is replaced by"
+    verb: ClassVar[str] = "chose the decision that is replaced in"
     replaces: Related
     """Without a session for a record of another tool."""
     source: SessionSource | None
@@ -267,6 +267,7 @@ class DecisionSuperseded(Input, frozen=True):
     """Another session's decision was accepted in place of this one."""
 
     tag: ClassVar[str] = "clarification.decision_superseded.v1"
+    verb: ClassVar[str] = "superseded the decision of"
     by: Related
 
 
@@ -274,6 +275,7 @@ class DecisionKeptBeside(Input, frozen=True):
     """Another session's decision was accepted beside this one; a person said why both stay."""
 
     tag: ClassVar[str] = "clarification.decision_kept_beside.v1"
+    verb: ClassVar[str] = "kept another decision beside"
     typed: ClassVar = {"reason": Typed(ANSWER_MAX)}
     by: Related
     reason: str
@@ -283,6 +285,7 @@ class DecisionRenumbered(Input, frozen=True):
     """The record's number collided with another's and is changed."""
 
     tag: ClassVar[str] = "clarification.decision_renumbered.v1"
+    verb: ClassVar[str] = "renumbered the record of"
     number: RecordNumber
 
 
@@ -290,6 +293,7 @@ class ReferenceRenumbered(Input, frozen=True):
     """A record that this one points at, or that points here, has a new number."""
 
     tag: ClassVar[str] = "clarification.reference_renumbered.v1"
+    verb: ClassVar[str] = "renumbered a reference in"
     uid: str
     number: RecordNumber
     path: str | UnsetType = UNSET

@@ -102,7 +102,7 @@ class RecallAsked(Input, frozen=True):
     """The actor asks what was decided; opens the session."""
 
     tag: ClassVar[str] = "recall.recall_asked.v1"
-    verb: ClassVar[str] = "asked"
+    verb: ClassVar[str] = "asked the question of"
     typed: ClassVar = {"question": Typed(INTENTION_MAX, "ask what was decided")}
     question: str
     project: str
