@@ -32,6 +32,7 @@ from preflights_es.projections.session_story import (
     ToldCall,
     deed_in_words,
     failure_in_words,
+    judgement_in_words,
 )
 from preflights_es.words.event_names import (
     CLOSED,
@@ -147,6 +148,8 @@ def list_call_words(read: Read, calls: Iterable[ToldCall]) -> dict[int, EventWor
             told[version - 1] = _words_of_sent(call, read.stored[version - 1].recorded_at)
             did = "answered" if call.numbers.outcome == "received" else "failed"
             told[version] = _words_of_answer(call)._replace(head=f"The model {did}")
+            for one in call.judged:
+                told[one.place + 1] = EventWords("", head=judgement_in_words(one))
             continue
         told[version] = _words_of_sent(call)
         if call.answered is not None:

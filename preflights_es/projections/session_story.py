@@ -7,7 +7,7 @@ Pure functions of its events, stored nowhere; the terminal and the pages say it 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
@@ -22,6 +22,7 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.errors import WorkflowMissing
 from preflights_es.kernel.events import (
+    Actor,
     Decision,
     Event,
     Input,
@@ -44,6 +45,7 @@ from preflights_es.kernel.lead import (
     decode_response_text,
 )
 from preflights_es.kernel.text import count_in_words, one_line, shortened, span
+from preflights_es.projections.json_words import text_in_words
 from preflights_es.projections.projection import Read, database_integer, database_text
 from preflights_es.projections.usage import (
     Price,
@@ -59,7 +61,7 @@ from preflights_es.words.event_names import (
     pointer_in_words,
 )
 from preflights_es.words.questions import Refusal
-from preflights_es.words.workflow import Cost, SpokenCall
+from preflights_es.words.workflow import AnswerJudgement, Cost, SpokenCall
 
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
 NAME_SHOWN: Final = 60  # characters of a person's name
@@ -108,9 +110,15 @@ def tell_session_story(read: Read, prices: Sequence[Price] = ()) -> Story:
     for event in read.events:
         if isinstance(event, SessionErased):
             why = f": {_said(event.reason)}" if event.reason else ""
-            return Story(_capitalized(f"{_who(event)} erased it on {iso(event.at)[:10]}{why}"))
+            return Story(
+                _capitalized(f"{name_actor(event.actor)} erased it on {iso(event.at)[:10]}{why}")
+            )
     calls = [one for one in list_session_calls(read) if one.provider not in NO_MODELS]
-    clauses = [*_tell_calls(read, calls), *_tell_people(read.events)]
+    spoken = read.workflow.shown.spoken_calls
+    told = [one for _, one in spoken(read.events)] if spoken else []
+    judged = [one for call in told for one in call.judged]
+    clauses = [*_tell_calls(read, calls, told), *_tell_judgements(told)]
+    clauses += _tell_people(read.events, {one.place for one in judged})
     sentence = _capitalized("; ".join(clauses))
     return Story(sentence, _sum_up(calls, prices), _tell_fault(read))
 
@@ -123,7 +131,9 @@ def _capitalized(text: str) -> str:
 # 1. Models -----------------------------------------------------------------------------------
 
 
-def _tell_calls(read: Read, calls: Sequence[ProviderCall]) -> Iterator[str]:
+def _tell_calls(
+    read: Read, calls: Sequence[ProviderCall], told: Sequence[SpokenCall]
+) -> Iterator[str]:
     made = [one for one in calls if one.attempt]
     if not made:
         yield "no model was asked"
@@ -136,10 +146,9 @@ def _tell_calls(read: Read, calls: Sequence[ProviderCall]) -> Iterator[str]:
         if kind:
             noun = "call" if kind in _WITHOUT_ANSWER else "answer"
             yield _count_of_all(count, len(made), noun, flaw_in_words(kind, count))
-    if spoken := read.workflow.shown.spoken_calls:
-        failed = len(made) - bad[""]
-        if cut := sum(bool(one.ended) for _, one in spoken(read.events)) - failed:
-            yield _count_of_all(cut, len(made), "answer", "{was} not whole")
+    failed = len(made) - bad[""]
+    if told and (cut := sum(bool(one.ended) for one in told) - failed):
+        yield _count_of_all(cut, len(made), "answer", "{was} not whole")
     if used:
         yield _count_of_all(used, len(made), "answer", "{was} used")
     if late := sum(one.outcome == "late" for one in calls):
@@ -238,20 +247,44 @@ def split_batches(events: Iterable[Event | None]) -> Iterator[tuple[Input, list[
         new, decisions = event if isinstance(event, Input) else None, []
 
 
-def _tell_people(events: Sequence[Event | None]) -> Iterator[str]:
-    """What each did after the first Input, in the order in which they came."""
+_JUDGED: Final = {True: "{} right", False: "{} wrong", None: "another answer"}
+
+
+def _tell_judgements(told: Sequence[SpokenCall]) -> Iterator[str]:
+    """What each said last of the answers."""
+    last = {
+        (name_actor(one.by), n): one.is_right for n, call in enumerate(told) for one in call.judged
+    }
+    for who in dict.fromkeys(who for who, _ in last):
+        counts = Counter(is_right for (by, _), is_right in last.items() if by == who)
+        parts = (
+            _JUDGED[one].format("its answer" if len(told) == 1 else count_in_words(n, "answer"))
+            for one, n in counts.items()
+        )
+        yield f"{who} judged {' and '.join(parts)}"
+
+
+def _tell_people(events: Sequence[Event | None], told: Collection[int]) -> Iterator[str]:
+    """What each did after the first Input, in the order in which they came.
+
+    Args:
+        told: places of Inputs that are told already.
+    """
     did: dict[str, Counter[str]] = {}
     refused = 0
+    places = {id(one): place for place, one in enumerate(events)}
     for place, (new, decisions) in enumerate(split_batches(events)):
-        if isinstance(new, Outcome | InputQuarantined):
+        if isinstance(new, Outcome | InputQuarantined) or places[id(new)] in told:
             continue
         if decisions and all(isinstance(one, Refusal | InputIgnored) for one in decisions):
             refused += 1
         elif place and new.verb != Input.verb:
-            did.setdefault(_who(new), Counter())[deed_in_words(new) + _why_abandoned(new)] += 1
+            did.setdefault(name_actor(new.actor), Counter())[
+                deed_in_words(new) + _why_abandoned(new)
+            ] += 1
     for who, deeds in did.items():
-        told = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
-        yield f"{who} {', '.join(told[:-1])}{' and ' if told[1:] else ''}{told[-1]}"
+        acts = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
+        yield f"{who} {', '.join(acts[:-1])}{' and ' if acts[1:] else ''}{acts[-1]}"
     if refused:
         yield "one attempt was refused" if refused == 1 else f"{refused:,} attempts were refused"
     for event in events:
@@ -273,8 +306,9 @@ def deed_in_words(new: Input, object_: str = "it") -> str:
     return bare if bare != new.verb else f"{new.verb} {object_}"
 
 
-def _who(new: Input) -> str:
-    return actor_in_words(new.actor.kind, shortened(one_line(new.actor.name), NAME_SHOWN))
+def name_actor(actor: Actor) -> str:
+    """As `actor_in_words`, of a name of any length."""
+    return actor_in_words(actor.kind, shortened(one_line(actor.name), NAME_SHOWN))
 
 
 def _tell_fault(read: Read) -> str:
@@ -285,7 +319,7 @@ def _tell_fault(read: Read) -> str:
     if not isinstance(last, Input) or None in before or read.trouble == "damaged":
         return ""
     stored = read.stored[-1]
-    by = "" if isinstance(last, Outcome) else f" by {_who(last)}"
+    by = "" if isinstance(last, Outcome) else f" by {name_actor(last.actor)}"
     day = iso(database_integer(stored.recorded_at))[:DAY_LENGTH]
     name = f"Event {len(read.events)}, {event_in_words(stored.type)}{by} on {day}"
     head = f"{name}, has no Decision: {database_text(stored.decider)} failed at it"
@@ -340,6 +374,8 @@ class ToldCall(msgspec.Struct, frozen=True, kw_only=True):
     """The version of the event that holds the answer."""
     followed: tuple[int, ...] = ()
     """Versions of the Decisions that follow from the answer."""
+    judged: tuple[AnswerJudgement, ...] = ()
+    """What people said of the answer, or of another one to the same call."""
 
     @property
     def is_used(self) -> bool:
@@ -371,7 +407,19 @@ def _tell_spoken_call(numbers: ProviderCall, call: SpokenCall) -> ToldCall:
         tools=call.tools,
         refused=call.ended,
         answered=numbers.version,
+        judged=call.judged,
     )
+
+
+def judgement_in_words(said: AnswerJudgement) -> str:
+    """`Ada judged the answer wrong on 2026-11-29; right is "Tomorrow" ("it was Tuesday")`."""
+    who, day = _capitalized(name_actor(said.by)), iso(said.at)[:DAY_LENGTH]
+    told = f"{who} judged {_JUDGED[said.is_right].format('the answer')} on {day}"
+    kept = "" if said.by.kind == "user" else ", which does not count: a person judges"
+    right = said.expected if said.is_right is not True else ""
+    right = _said(right) if right.startswith('"') else right and text_in_words(right)
+    expected = f"; right is {right}" if right else ""
+    return told + kept + expected + (f' ("{_said(said.why)}")' if said.why else "")
 
 
 def _tell_asked_calls(

@@ -253,6 +253,20 @@ class Cost(msgspec.Struct, frozen=True):
     """Decimal: no sum of money is rounded on its way."""
 
 
+class AnswerJudgement(msgspec.Struct, frozen=True, kw_only=True):
+    """What the actor of an Input says of the answer to a call."""
+
+    place: int
+    """Of the Input among the events, from 0."""
+    by: Actor
+    at: int
+    is_right: bool | None
+    """Whether the answer is; None where the actor judged another answer to the same call."""
+    expected: str
+    """The right value as JSON; empty where it is not said."""
+    why: str
+
+
 class SpokenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Such a call as people read it."""
 
@@ -265,6 +279,7 @@ class SpokenCall(msgspec.Struct, frozen=True, kw_only=True):
     """Pairs of name and arguments of the tools that the model called."""
     ended: str = ""
     """Why it has no answer, or not a whole one; empty where it has."""
+    judged: tuple[AnswerJudgement, ...] = ()
 
 
 class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):

@@ -266,6 +266,12 @@ def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: P
     assert (again["judged"], again["present"]) == (0, 1)
     report = empty.call("regress", "--workflow", "calls", "--model", "m2").out
     assert "People judged an answer differently 1 time: the newer word counts." in report
+    (first, second) = empty.call("calls", "show", id_, "--json").json["calls"][0]["judged"]
+    assert (first["by"]["name"], first["is_right"], second["why"]) == ("Ada", False, "said so")
+    assert second["words"].startswith("Bo judged the answer wrong on 20")
+    assert second["words"].endswith('; right is "cancel" ("said so")')
+    assert f"  {second['words']}.\n" in empty.call("calls", "show", id_).out
+    assert "; Ada judged its answer wrong; Bo " in empty.call("show", id_).out
     script = {"PREFLIGHTS_ACTOR": "script:ci"}
     for by in ((), ("--by", "Ada")):
         found = empty.call("calls", "judge", id_, "1", "--expect", f"x{by}", *by, env=script)

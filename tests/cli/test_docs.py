@@ -608,11 +608,11 @@ def test_the_fields_of_calls_are_those_that_are_documented(shop: Project) -> Non
         opaque=("refused", "redacted"),
     )
     check("calls-list/1", shop.call("calls", "--json").json)
+    judged = ("--expect", "x", "--by", "Ada", "--json")
+    check("calls-judged/1", shop.call("calls", "judge", "last", "1", *judged).json)
     shown = shop.call("calls", "show", "last", "--json").json
     check("calls-show/1", shown)
     check("calls/1", shop.call("show", shown["session_id"], "--json").json)
-    judged = ("--expect", "x", "--by", "Ada", "--json")
-    check("calls-judged/1", shop.call("calls", "judge", "last", "1", *judged).json)
 
 
 def test_the_fields_of_a_recorded_run_are_those_that_are_documented(

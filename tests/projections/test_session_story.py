@@ -213,7 +213,7 @@ def test_an_answer_that_met_the_limit_of_its_length_is_told_as_cut() -> None:
     ]
     cut = replace(found, events=tuple(events))
     assert tell_session_story(cut).sentence.startswith(
-        "A program asked a model once; its answer was not whole; Ada Lovelace judged"
+        "A program asked a model once; its answer was not whole; Ada Lovelace judged its answer "
     )
     assert [one.refused for one in list_told_calls(cut)] == ["cut off (length)"]
 

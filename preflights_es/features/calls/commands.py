@@ -221,6 +221,8 @@ def _say_call(voice: Voice, call: ShownCall) -> None:
         voice.say(f"  left out, {escaped_text(what)}")
     if call.ended:
         voice.say(f"  not whole: {escaped_text(call.ended)}")
+    for one in call.judged:
+        voice.say(f"  {escaped_text(one.words)}.")
 
 
 def _tokens(call: ShownCall) -> str:

@@ -30,14 +30,15 @@ from preflights_es.features.calls.sources import (
 )
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
-from preflights_es.kernel.ids import iso_or_none, short_session
+from preflights_es.kernel.ids import iso, iso_or_none, short_session
 from preflights_es.kernel.ports import Head
+from preflights_es.projections.session_story import judgement_in_words
 from preflights_es.projections.usage import sum_costs
 from preflights_es.runtime.runner import Handle
 from preflights_es.store.sqlite import make_private
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
-from preflights_es.use.results import Drawn, Result, undrawn
+from preflights_es.use.results import Drawn, Result, Who, undrawn
 from preflights_es.use.usage import price
 from preflights_es.words.workflow import Cost, SpokenCall
 
@@ -253,6 +254,21 @@ class CalledTool(Result, frozen=True):
     """JSON, where the model wrote that."""
 
 
+class ShownJudgement(Result, frozen=True, kw_only=True):
+    """What was said of the answer to a call; what no person said does not count."""
+
+    by: Who | None
+    at: str
+    """ISO 8601, UTC."""
+    is_right: bool | None
+    """Of the answer that is shown; None where another answer was judged."""
+    expected: str
+    """The right value as JSON; empty where it is not said."""
+    why: str
+    words: str
+    """All of it in a sentence."""
+
+
 class ShownCall(Result, frozen=True, kw_only=True):
     """One call as people read it."""
 
@@ -275,6 +291,7 @@ class ShownCall(Result, frozen=True, kw_only=True):
     output_tokens: int | None
     left_out: tuple[str, ...]
     """What was too large to keep, in words."""
+    judged: tuple[ShownJudgement, ...]
 
 
 class ShownCalls(Result, frozen=True, tag_field="format", tag="calls-show/1"):
@@ -331,6 +348,17 @@ def _build_shown_call(call: WholeCall, spoken: SpokenCall) -> ShownCall:
             f"the {one.part}: {one.size:,} bytes of {one.type or 'an unknown type'}, "
             f"SHA-256 {one.sha256}"
             for one in call.recorded.left_out
+        ),
+        judged=tuple(
+            ShownJudgement(
+                by=Who.of(one.by),
+                at=iso(one.at),
+                is_right=one.is_right,
+                expected=one.expected,
+                why=one.why,
+                words=judgement_in_words(one),
+            )
+            for one in spoken.judged
         ),
     )
 

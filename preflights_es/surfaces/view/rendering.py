@@ -25,6 +25,7 @@ from preflights_es.kernel.ids import (
     short_session,
 )
 from preflights_es.kernel.text import one_line, own_file, shortened, shown_lines, span
+from preflights_es.projections.session_story import judgement_in_words
 from preflights_es.projections.usage import ProviderCall, UsageTotals, costs_in_words
 from preflights_es.records.record_text import document_in_markdown
 from preflights_es.runtime.features import FEATURES
@@ -324,6 +325,7 @@ def _environment() -> Environment:
         tree=_tree,
         read=_render_record_text,
         event=event_in_words,
+        judgement=judgement_in_words,
     )
     own = {"linked": static_file_address, "nav": NAV, "decision_name": decision_name}
     found.globals.update(own, exported=None, read_max=READ_MAX)

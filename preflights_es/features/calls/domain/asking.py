@@ -184,7 +184,7 @@ def is_right(
     if answer is None:
         return None
     if call.expected is not None:
-        return _is_expected(answer, call.expected)
+        return is_expected(answer, call.expected)
     fitting = [one for one in assertions if not one.where or _stands_in(call, one.where)]
     if not all(one.holds(answer) for one in fitting):
         return False
@@ -207,7 +207,7 @@ def _stands_in(call: AskedCall, text: str) -> bool:
     return ordered_json(text)[1:-1] in call.request_text
 
 
-def _is_expected(answer: ReadAnswer, expected: str) -> bool:
+def is_expected(answer: ReadAnswer, expected: str) -> bool:
     """As words, or as the arguments of the only tool that is called."""
     words, value = words_of_answer(answer), parse_json_text(expected)
     said = [words] if words else []

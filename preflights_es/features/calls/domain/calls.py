@@ -8,11 +8,12 @@ from typing import Any, Final
 import msgspec
 
 from preflights_es.features.calls.domain import dialects
+from preflights_es.features.calls.domain.asking import digest_answer, is_expected
 from preflights_es.features.calls.domain.dialects import Dialect
-from preflights_es.features.calls.domain.events import CallKept, CallRecorded
+from preflights_es.features.calls.domain.events import CallJudged, CallKept, CallRecorded
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import decode_plain_json
-from preflights_es.words.workflow import MadeCall, SpokenCall
+from preflights_es.words.workflow import AnswerJudgement, MadeCall, SpokenCall
 
 PROVIDERS: Final[dict[Dialect, str]] = {
     "openai-chat": "openai",
@@ -100,14 +101,15 @@ CUT: Final = ("length", "max_tokens", "max_output_tokens", "incomplete")
 def list_spoken_calls(events: Sequence[Event | None]) -> Iterator[tuple[int, SpokenCall]]:
     """The same places, with what was said."""
     places = (place for place, _ in list_made_calls(events))
-    told = (spoken for _, spoken in tell_whole_calls(filter(None, events)))
+    told = (spoken for _, spoken in tell_whole_calls(events))
     return zip(places, told, strict=True)
 
 
-def tell_whole_calls(events: Iterable[Event]) -> Iterator[tuple[WholeCall, SpokenCall]]:
+def tell_whole_calls(events: Sequence[Event | None]) -> Iterator[tuple[WholeCall, SpokenCall]]:
     """Each call with what was said; turns that the call before sent are counted alone."""
+    said = [(n, one) for n, one in enumerate(events) if isinstance(one, CallJudged)]
     number, said_first = 0, list[tuple[str, str]]()
-    for call in join_calls(events):
+    for call in join_calls(filter(None, events)):
         sent, answer = call.recorded.request, call.recorded.answer
         body = dialects.json_mapping(call.request)
         told = [
@@ -128,6 +130,24 @@ def tell_whole_calls(events: Iterable[Event]) -> Iterator[tuple[WholeCall, Spoke
                 answer=dialects.words_of_answer(read),
                 tools=read.tools,
                 ended="; ".join(filter(None, (failed, cut, answer.ended, read.error))),
+                judged=tuple(
+                    judge_answer(place, one, read) for place, one in said if one.call == call.number
+                ),
             ),
         )
         number, said_first = call.number, first
+
+
+def judge_answer(place: int, said: CallJudged, answer: dialects.ReadAnswer) -> AnswerJudgement:
+    """What a judgement says of the answer that the call got."""
+    is_right = said.is_right if said.digest == digest_answer(answer) else None
+    if said.expected is not None:
+        is_right = is_expected(answer, said.expected)
+    return AnswerJudgement(
+        place=place,
+        by=said.actor,
+        at=said.at,
+        is_right=is_right,
+        expected=said.expected or "",
+        why=said.why,
+    )
