@@ -47,7 +47,7 @@ def _refuse_unknown(app: Request, status: str) -> None:
 @click.option(
     "--cost-over", metavar="AMOUNT", type=click.FloatRange(0), help="That cost more than this."
 )
-@time_range_options("Sessions, or such calls,")
+@time_range_options("In which something, or such a call, happened")
 @reading_command
 def sessions_command(
     everything: bool,

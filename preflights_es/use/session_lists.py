@@ -4,7 +4,7 @@ each as a row.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from decimal import Decimal
 from itertools import islice
 from typing import Any, Final
@@ -55,7 +55,9 @@ class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
     refused: bool = False
     """Whether an answer was refused, a model's or a person's."""
     since: int | None = None
-    """Microseconds since 1970 UTC: of a call where calls are meant, else of any event."""
+    """Microseconds since 1970 UTC: of what happened in a session. An event happened when it was
+    recorded, a call of another program when it was made; where calls are meant, of such a call.
+    """
     until: int | None = None
     cost_over: float | None = None
     """In any currency."""
@@ -67,19 +69,14 @@ class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
         """Whether it leaves no session out."""
         return self == ANY_SESSION
 
-    def may_fit(self, session_id: str, intention: str, began: int, moved: int) -> bool:
-        """Whether a session is wanted, but for its calls.
-
-        Args:
-            began, moved: the times of its first and last event.
-        """
+    def fits_words(self, session_id: str, intention: str) -> bool:
+        """Whether a session has the words, or the id, that are wanted."""
         if self.among is not None and session_id not in self.among:
             return False
         text = caseless(intention) if self.words else ""
         ends = (session_id.startswith, session_id.endswith)
         words = caseless(self.words).split()
-        is_meant = all(word in text or any(at(word) for at in ends) for word in words)
-        return is_meant and self._is_within(began, moved)
+        return all(word in text or any(at(word) for at in ends) for word in words)
 
     def fits_calls(self, costs: Iterable[Cost], calls: Iterable[dict[str, Any]]) -> bool:
         """Whether its calls are those that are wanted.
@@ -98,10 +95,12 @@ class SessionSearch(msgspec.Struct, frozen=True, kw_only=True):
             self.model in ("", call["model"])
             and self.prompt in ("", call["prompt"])
             and (self.counted is None or COUNTED[self.counted](call))
-            and self._is_within(call["at"], call["at"])
+            and self.is_within(call["at"])
         )
 
-    def _is_within(self, first: int, last: int) -> bool:
+    def is_within(self, first: int, last: int | None = None) -> bool:
+        """Whether a time, or a part of one that begins and ends, is of the wanted time."""
+        last = first if last is None else last
         return (self.since is None or last >= self.since) and (
             self.until is None or first <= self.until
         )
@@ -199,17 +198,44 @@ def _search_listed_sessions(
                 calls=sum(map(COUNTED["calls"], calls)),
                 costs=sum_costs(calls, prices) if calls else (),
             )
-            is_meant = search.may_fit(row.session_id, row.intention, began, moved)
-            if is_meant and search.fits_calls(row.costs, calls):
+            if (
+                search.fits_words(row.session_id, row.intention)
+                and search.fits_calls(row.costs, calls)
+                and _happened_within(request, search, head, (began, moved, *_times_of(calls)))
+            ):
                 yield row
+
+
+def _times_of(calls: Iterable[dict[str, Any]]) -> Iterator[int]:
+    return (call["at"] for call in calls)
+
+
+def _happened_within(
+    request: Request, search: SessionSearch, head: Head, times: Sequence[int]
+) -> bool:
+    """Whether something happened in a session at the wanted time.
+
+    Args:
+        times: of its first and last event, and of its calls.
+    """
+    if any(map(search.is_within, times)):
+        return True
+    began, moved, *_ = times
+    if not search.is_within(began, moved):
+        return False
+    read = request.process.store.read(head.session_id)
+    dated: list[Any] = [one.recorded_at for one in read]  # of a damaged log these may be anything
+    return any(isinstance(at, int) and search.is_within(at) for at in dated)
 
 
 def _may_fit(search: SessionSearch, head: Head, kept: dict[str, Any] | None) -> bool:
     """Whether a session has to be looked at: what moved or was in trouble may be otherwise now."""
     if kept is None or kept["version"] != head.version or kept["status"] in TROUBLES:
         return True
-    return search.may_fit(
-        head.session_id, kept["intention"], kept["began_at"], moved=kept["moved_at"]
+    workflow = WORKFLOWS.get(head.workflow)
+    is_dated = workflow is None or workflow.shown.made_calls is None  # else its calls have times
+    return search.fits_words(head.session_id, kept["intention"]) and (
+        not is_dated or search.is_within(kept["began_at"], kept["moved_at"])
     )
 
 

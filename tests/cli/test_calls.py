@@ -251,6 +251,20 @@ def test_the_log_of_calls_is_its_owners_alone(empty: Project) -> None:
     assert "which you alone can read" not in empty.call("calls", "import", "calls.jsonl").err
 
 
+def test_a_session_of_calls_is_found_by_the_day_on_which_they_were_made(empty: Project) -> None:
+    write(empty, {**call("a"), "at": "2026-03-04T09:00:00Z"})
+    imported(empty, "--time", "/at")
+    for words in ((), ("--with", "calls")):
+        found = [
+            empty.call("sessions", "--all-workflows", "--json", *words, *at).json["sessions"]
+            for at in (
+                ("--since", "2026-03-04", "--until", "2026-03-04"),
+                ("--since", "2026-03-05", "--until", "2026-03-06"),
+            )
+        ]
+        assert [len(one) for one in found] == [1, 0]
+
+
 def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: Project) -> None:
     write(empty, call("a"))
     imported(empty)

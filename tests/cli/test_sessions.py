@@ -60,6 +60,27 @@ def test_the_age_of_a_session_counts_from_its_beginning(house: Project) -> None:
         assert f"  {row['began_at'][:10]}  " in told
 
 
+def test_a_session_is_found_by_each_day_on_which_something_happened_in_it(house: Project) -> None:
+    house.call("sessions")
+    began = Recording(golden("keyword_skips_the_generic_question")[0], 1)
+    days = [clock_ids.now() - ago * 86_400_000_000 for ago in (3, 2, 1)]
+    began.session_id = ids.uuid7(days[0] // 1_000, bytes(10))
+    for then in (days[0], days[2]):
+        with closing(SqlStore(str(house.log), partial(int, then), clock_ids.salt)) as store:
+            batch = began.next()
+            assert batch is not None
+            began.appended(*store.append([batch]))
+    on = [ids.iso(one)[:10] for one in days]
+    counts = [
+        len(house.call("sessions", "--any-project", "--json", *words).json["sessions"])
+        for words in (
+            *(("--since", day, "--until", day) for day in on),
+            *(("--since", on[1]), ("--until", on[1]), ("--since", on[0], "--until", on[2])),
+        )
+    ]
+    assert counts == [1, 0, 1, 1, 1, 1]
+
+
 def test_sessions_are_found_by_words_id_model_calls_and_cost(house: Project) -> None:
     house.started_session("Add login for everyone")
     house.call("start", "Store the orders", "--provider", "sim", "--seed", "3", "--no-input")

@@ -18,15 +18,12 @@ ID = "01a2238e-ba61-7151-b6ca-30145fcce888"
         (SessionSearch(words="5fcce888"), True),
         (SessionSearch(words="01a2238e"), True),
         (SessionSearch(words="b6ca"), False),
-        (SessionSearch(since=3 * DAY), True),
-        (SessionSearch(since=3 * DAY + 1), False),
-        (SessionSearch(until=DAY - 1), False),
         (SessionSearch(among={ID}), True),
         (SessionSearch(among=()), False),
     ],
 )
-def test_words_id_and_time(search: SessionSearch, fits: bool) -> None:
-    assert search.may_fit(ID, "Add a login", DAY, moved=3 * DAY) is fits
+def test_words_and_id(search: SessionSearch, fits: bool) -> None:
+    assert search.fits_words(ID, "Add a login") is fits
 
 
 @each(
