@@ -449,14 +449,14 @@ class Subject:
 
     def is_of(self, one: Titled) -> bool:
         """Whether it chose a value that the text names, or decides a topic that is asked about or
-        of which another value is named; or the text has all words of its scope, or of its title
-        beside the value.
+        of which another value is named; or the text has all words of what it is for, or of its
+        title beside the value.
         """
         if self._names_choice_of(one):
             return True
         topics, values = self._decided(one)
         others = (topic for topic, value in self._named if value not in values)
-        if not topics.isdisjoint((*self._asked, *others)) or self._has_all(one.scope):
+        if not topics.isdisjoint((*self._asked, *others)) or self._has_all(_purpose(one)):
             return True
         said = _FORM.fullmatch(one.title)
         chosen = one.values or ((said["en"] or said["de"],) if said else ())
@@ -491,9 +491,8 @@ class Subject:
         of_values = (known.topic_of(value, []) for of in named for value in of)
         topics = {_topic_of_head(one.title)} - {""} or {topic.id for topic in of_values if topic}
         said = _FORM.fullmatch(one.title)
-        scope = one.scope or ((said[2] or said[4]) if said else "")
         if not topics or (said and not any(named[:-1])):
-            topics |= {topic.id for topic in known.topics(words_of(scope))}
+            topics |= {topic.id for topic in known.topics(words_of(_purpose(one)))}
         return topics, {canonical(of[0]) for of in named if of}
 
     def _has_all(self, title: str, value: Collection[str] = ()) -> bool:
@@ -508,6 +507,12 @@ class Subject:
         if _is_one_name(word, term):
             return True
         return self._is_german and (_has_part(word, term) or _has_part(term, word))
+
+
+def _purpose(one: Titled) -> str:
+    """What it is for: its scope, or what its title says."""
+    said = None if one.scope else _FORM.fullmatch(one.title)
+    return (said[2] or said[4]) if said else one.scope
 
 
 def _topic_of_head(title: str) -> str:

@@ -116,8 +116,7 @@ _NAME: Final = late_pattern(r"[\w@][\w.+#/@-]*")
 def _topics_by_statement(
     said: StatedDecision, tongue: Language, known: Lexicon, words: list[Word]
 ) -> TopicsFound:
-    topics = known.topics(words)
-    of = known.topic_of
+    topics, of = known.topics(words), known.topic_of
     topic = of(said.value, topics) or of(said.replaced, topics) or next(iter(topics), None)
     own = topic is not None and known.is_called(topic, said.scope)
     id_ = topic.id if topic else ""
@@ -171,20 +170,17 @@ class Lexicon:
         for at, topic in enumerate(pack.topics):
             for word in (*topic.words, *topic.matters):
                 self._words.setdefault(folded(word), []).append(at)
-            self._things |= {_normalize_kind_word(folded(word)): topic.id for word in topic.words}
+            things = [_normalize_kind_word(folded(word)) for word in topic.words]
+            self._things |= dict.fromkeys(things, topic.id)
             self._matters |= {folded(word): topic.id for word in topic.matters}
-            is_library = any(
-                _normalize_kind_word(folded(word))[-1] == "library" for word in topic.words
-            )
+            is_library = any(thing[-1] == "library" for thing in things)
             for noun in (topic.nouns.en, topic.nouns.de) if topic.nouns else ():
-                if not has_small_word(used := folded(noun), "loose"):
-                    used = tuple(one for one in used if one not in read_small_words("articles"))
+                if not has_small_word(used := folded(without_article(noun)), "loose"):
                     for kind in ((), ("service",), ("library",))[: 2 + is_library]:
                         self._uses.setdefault((*used, *kind), topic.id)
             for value in (*topic.options, *topic.values):
                 self._of.setdefault(value, []).append(at)
-                bare = value.partition(" (")[0]
-                for called in (value, bare, *topic.spellings.get(value, ())):
+                for called in (value, value.partition(" (")[0], *topic.spellings.get(value, ())):
                     product = products.get(folded(called))
                     for name in (called, *((product.name, *product.aliases) if product else ())):
                         self._values[folded(name)] = value
@@ -305,11 +301,16 @@ class Lexicon:
         return self._topics[best[-1]].id if best else ""
 
     def is_called(self, topic: Topic, text: str) -> bool:
-        """Whether a text says no more than what the topic is called."""
-        left = tuple(
-            word for word in _folded_phrase(text) if word not in read_small_words("articles")
-        )
-        return left in self._words and topic in [self._topics[at] for at in self._words[left]]
+        """Whether a text says no more than what the topic is called or for: `state`, `dates`."""
+        said = _folded_phrase(without_article(text))
+        words = [_folded_phrase(word) for word in (*topic.words, *topic.matters)]
+        nouns = (topic.nouns.en, topic.nouns.de) if topic.nouns else ()
+        uses = {_folded_phrase(without_article(noun)) for noun in (topic.category, *nouns)}
+        things = map(_normalize_kind_word, words)
+        uses |= {thing[:-1] for thing in things if thing[-1] in ("library", "service")}
+        singular = (*said[:-1], *(word.removesuffix("s") for word in said[-1:]))
+        is_use = not (has_small_word(said, "places") or uses.isdisjoint((said, singular)))
+        return said in words or is_use
 
 
 def _hits(words: list[Word], table: Mapping[Phrase, T]) -> Iterator[tuple[Word, Phrase, T]]:

@@ -293,7 +293,7 @@ def test_what_is_to_be_replaced_waits_for_a_choice_at_the_same_scope(begun: Any)
 
 
 def test_what_is_to_be_replaced_without_a_scope_waits_wherever_it_holds(begun: Any) -> None:
-    dates = begun("Use Moment.js for dates", accepts=True, by="Ada")
+    dates = begun("Use Moment.js for the archive", accepts=True, by="Ada")
     other = begun("Replace Moment with date-fns for the invoices", accepts=True, by="Ada")
     assert other.status == "accepted"
     waits = begun("Replace Moment with Luxon", accepts=True, by="Ada")
