@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from types import MappingProxyType
 from typing import Final
+
+from msgspec.structs import replace
 
 from preflights_es.kernel.ids import short_session
 from preflights_es.records.project_brief import (
@@ -16,6 +19,7 @@ from preflights_es.records.project_brief import (
     list_decisions_in_force,
 )
 from preflights_es.records.record_list import record_files
+from preflights_es.records.record_names import numbered_name
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.conflicts import as_conflict, find_clashes
 from preflights_es.use.decisions import list_decisions, records_beside
@@ -164,7 +168,17 @@ def _select_brief_decisions(
         _quote_foreign_row(row) if isinstance(row, ForeignRow) else _quote_decision_row(row, former)
         for row in chosen
     ]
+    shared = _shared_names(request)
+    made = [replace(one, name=one.path) if one.name in shared else one for one in made]
     return made, min(len(first), TOLD_MAX), len(found)
+
+
+def _shared_names(request: Request) -> set[str]:
+    """Names that records of several folders bear, in force or not, so that they name none."""
+    process = request.process
+    there = record_files(process.settings.root, process.record_places.folders)
+    names = (numbered_name(file.path.rpartition("/")[2]) for file in there)
+    return {name for name, count in Counter(one.label for one in names if one).items() if count > 1}
 
 
 def _brief_row_day(row: DecisionRow | ForeignRow) -> str:

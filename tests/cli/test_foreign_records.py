@@ -641,6 +641,9 @@ def test_a_package_numbers_its_own_records(house: Project, tmp_path: Path) -> No
         *("docs/decisions/0001", "docs/decisions/0002", "web/docs/adr/0002", "web/docs/adr/0003")
     ]
     house.call("show", "ADR-0002").refused(1, paths[1], paths[2])
+    said = house.call("prompt").out
+    assert "(ADR-0003)" in said, "one folder has it"
+    assert (f"({paths[2]})" in said, "ADR-0002" in said) == (True, False)
     assert house.show("ADR-0003")["session_id"] == made[1]["session_id"]
     assert house.show(paths[2])["session_id"] == made[0]["session_id"]
     assert house.call("admin", "renumber").out == "No numbers collide.\n"

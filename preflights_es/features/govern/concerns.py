@@ -49,8 +49,6 @@ class Concern(NamedTuple):
     """A decision in force, and what an edit has to do with it."""
 
     uid: str
-    name: str
-    """`ADR-0003`, or the end of the session's id."""
     hold: Hold
     line: str
     file: str
@@ -179,9 +177,7 @@ def _of_paths(
         line = describe_holding_decision(
             replace(held, name=f"{held.name}{mark} for {_shorten_concern_text(pattern)}")
         )
-        yield Concern(
-            one.said.uid, held.name, one.said.reach.hold, line=f"{line}.", file=path, by_path=True
-        )
+        yield Concern(one.said.uid, one.said.reach.hold, f"{line}.", file=path, by_path=True)
 
 
 # 3. By imports --------------------------------------------------------------------------------
@@ -227,7 +223,7 @@ def _of_imports(
             mark = " (file)" if row.file else ""
             use = f"This {where} uses it ({_shorten_concern_text(name.name)})"
             line = f"{describe_turned_down(row, one.what, mark)}. {use}."
-            yield Concern(uid, one.name, hold, line=line, file=file, by_path=False)
+            yield Concern(uid, hold, line, file=file, by_path=False)
 
 
 def _read_whole_decisions(
