@@ -227,7 +227,7 @@ def test_a_record_of_another_tool_is_kept_and_contradicted(kafka: Project) -> No
     path = "docs/decisions/0007-move-the-orders.md"
     (kafka.folder / path).write_text(RECORD)
     asked = kafka.call("start", "Orders: where do they live?", "--no-input")
-    assert f"1. related: {path} Use PostgreSQL for the orders" in asked.out
+    assert f"  In force:\n    1. related: {path} Use PostgreSQL for the orders" in asked.out
     unasked = kafka.call("why", path)
     assert (unasked.code, "has no session" in unasked.err) == (1, True)
     kept = kafka.call("start", "Orders: where do they live?", "--no-input", "--keep-known", path)

@@ -128,8 +128,10 @@ def _clarification_status_phrase(found: ClarificationView, say: Say) -> str:
 def _known_decision_lines(found: ClarificationView, say: Say) -> Iterator[str]:
     """What is said before a decision, and what was kept in place of an answer."""
     if found.questions or found.status in ("ready", "proposed"):
+        if found.known:
+            yield say("In force:")
         for place, one in enumerate(found.known, 1):
-            yield f"{place}. {known_line(one, say)}"
+            yield f"  {place}. {known_line(one, say)}"
     if (kept := found.keeps) is not None:
         name = kept.name or "a record"
         says = "{name} says the same: {title}" if _is_same(found) else "{name} is kept: {title}"
