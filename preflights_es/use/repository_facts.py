@@ -152,7 +152,8 @@ def _kinds(name: str, sanitizer: Sanitizer) -> tuple[str, ...]:
 FILES_MAX: Final = 50
 BYTES_MAX: Final = 1_000_000  # of all files that are read
 ENTRIES_MAX: Final = 5_000  # of folders that are looked at
-DEPTH_MAX: Final = 3  # folders below the root
+DEPTH_MAX: Final = 3  # folders below the root of a file that is read
+COUNTED_DEPTH_MAX: Final = 6  # of one whose language counts: packages/web/src/cart/form/list
 README_MAX: Final = 600  # characters
 CACHE_MAX: Final = 2_000_000  # bytes
 READER: Final = f"{__version__}/1"  # a new number when files are read in another way
@@ -228,11 +229,11 @@ def repository(root: Path, cache: Path | None = None, *, is_whole: bool = True) 
     """
     languages: Counter[str] = Counter()
     found: list[_FactsFile] = []
-    for path, entry in _walk_project_files(root, DEPTH_MAX if is_whole else 0):
+    for path, entry in _walk_project_files(root, COUNTED_DEPTH_MAX if is_whole else 0):
         name = entry.name
         if language := LANGUAGES.get(os.path.splitext(name)[1].casefold()):
             languages[language] += 1
-        if is_list(name) or _is_readme(path):
+        if path.count("/") <= DEPTH_MAX and (is_list(name) or _is_readme(path)):
             with contextlib.suppress(OSError):
                 status = entry.stat(follow_symlinks=False)
                 found.append(_FactsFile(path, (status.st_size, status.st_mtime_ns)))

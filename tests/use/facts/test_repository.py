@@ -62,12 +62,13 @@ def test_languages_and_ci_are_seen(tmp_path: Path) -> None:
             "a.py": "",
             "src/b.py": "",
             "src/c.ts": "",
+            "packages/web/src/cart/list/d.ts": "",
             ".github/workflows/x.yml": "",
             "node_modules/x/y.js": "",
         },
     )
     found = repository(tmp_path)
-    assert found.languages == (("Python", 2), ("TypeScript", 1))
+    assert found.languages == (("Python", 2), ("TypeScript", 2))
     assert found.ci == ("GitHub Actions",)
 
 
