@@ -25,7 +25,9 @@ from preflights_es.features.calls.domain.asking import (
     agreement_of_sides,
     digest_answer,
     is_by_assertions_alone,
+    is_right,
     parse_assertions,
+    tell_why_wrong,
     value_of_answer,
 )
 from preflights_es.features.calls.domain.change import (
@@ -52,6 +54,7 @@ from preflights_es.features.calls.kept_answers import (
 from preflights_es.features.calls.recorded_calls import list_asked_calls
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.json import decode_plain_json, is_too_deep
 from preflights_es.kernel.text import count_in_words, one_line, shortened
 from preflights_es.projections.usage import sum_costs
@@ -137,6 +140,8 @@ class CallPairs:
         """Calls, by why they are not asked."""
         self._system: set[str] = set()
         self._undecided = self._disputed = self._by_assertions = 0
+        self._wrong: list[str] = []
+        """Why the unchanged side of a session is wrong, of each that is."""
         self._unchanged: Counter[str] = Counter()
         """Calls of the unchanged side that were asked, and of these the unanswered."""
 
@@ -244,6 +249,7 @@ class CallPairs:
             for both, one, other in zip(session, before, after, strict=True)
         ]
         agrees = agreement_of_sides(pairs, self._assertions)
+        self._wrong += [*self._why_wrong(pairs)][:1]
         differing = [pair for pair in pairs if None not in pair and not pair.agree]
         self._unchanged["asked"] += sum(one.asked for one in before)
         self._unchanged["unanswered"] += sum(one.unanswered for one in before)
@@ -268,6 +274,12 @@ class CallPairs:
             title=_title_of(differing[0].call) if differing else "",
             calls_needed=sum(one == AskedAnswer(None) for one in (*before, *after)),
         )
+
+    def _why_wrong(self, pairs: Iterable[CallPair]) -> Iterator[str]:
+        for call, answer, _ in pairs:
+            if answer is not None and is_right(call, answer, self._assertions) is False:
+                why = tell_why_wrong(call, answer, self._assertions)
+                yield f"call {call.call} of {short_session(call.session_id)}: {why}"
 
     def _pair_side(
         self,
@@ -315,6 +327,9 @@ class CallPairs:
                 f"{count_in_words(self._undecided, 'session')} with answers that differ, and no "
                 f"right value, assertion or judgement to decide: {self._advice}"
             )
+        if self._wrong:
+            sessions = count_in_words(len(self._wrong), "session")
+            found.append(f"The unchanged side is wrong in {sessions}, first in {self._wrong[0]}.")
         if self._by_assertions:
             were = "pair that differs was" if self._by_assertions == 1 else "pairs that differ were"
             found.append(f"{self._by_assertions:,} {were} decided by assertions alone: {FORM}")

@@ -138,6 +138,29 @@ def test_assertions_of_the_repository_decide(
     assert (pair.unchanged.agrees, pair.changed.agrees) == (True, False)
 
 
+@pytest.mark.parametrize(
+    ("mail", "fields", "why"),
+    [
+        (1, {"expected": "order"}, "not the right value, which is compared with the whole answer"),
+        (2, {}, "assertion 2 does not hold"),
+        (1, {"judged": ((digest_answer(ReadAnswer(text="refund")), False),)}, "a person judged"),
+    ],
+)
+def test_it_is_said_why_what_you_have_is_wrong(
+    request_: Request, api: FakeAPI, tmp_path: Path, mail: int, fields: dict[str, Any], why: str
+) -> None:
+    (tmp_path / "regress").mkdir()
+    rules = "".join(f'[[assertions]]\nwhere = "Mail {mail}"\nless = 1\n' for mail in ("none", "2"))
+    (tmp_path / "regress/assertions.toml").write_text(rules)
+    api.script(said(lambda _: "refund"))
+    pairs = taken(request_, NEW, [asked_call(mail, **fields)], [asked_call(3)])
+    pairs.plan()
+    assert [pair.unchanged.agrees for pair in pairs.judged(lambda _: None)] == [False, True]
+    told = f"The unchanged side is wrong in 1 session, first in call {mail} of ession 0: "
+    assert pairs.notes()[0].startswith(told)
+    assert why in pairs.notes()[0]
+
+
 @pytest.mark.parametrize("judged_by_a_person", [(), ("order",), ("order", "refund")])
 def test_what_only_a_check_of_form_decides_is_counted(
     request_: Request, api: FakeAPI, tmp_path: Path, judged_by_a_person: tuple[str, ...]

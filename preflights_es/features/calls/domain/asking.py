@@ -97,6 +97,9 @@ class AnswerAssertion(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     """A text that stands in the answer, or in the text at the pointer."""
     tokens_at_most: int | UnsetType = UNSET
 
+    def is_for(self, call: AskedCall) -> bool:
+        return not self.where or ordered_json(self.where)[1:-1] in call.request_text
+
     def holds(self, answer: ReadAnswer) -> bool:
         """Whether it is so; what is compared and not there is not."""
         found = value_at_pointer(value_of_answer(answer), self.pointer)
@@ -185,11 +188,23 @@ def is_right(
         return None
     if call.expected is not None:
         return is_expected(answer, call.expected)
-    fitting = [one for one in assertions if not one.where or _stands_in(call, one.where)]
+    fitting = [one for one in assertions if one.is_for(call)]
     if not all(one.holds(answer) for one in fitting):
         return False
     judged = dict(call.judged).get(digest_answer(answer)) if call.judged else None
     return True if judged is None and fitting else judged
+
+
+def tell_why_wrong(
+    call: AskedCall, answer: ReadAnswer, assertions: Sequence[AnswerAssertion]
+) -> str:
+    """What makes an answer wrong, without its words."""
+    if call.expected is not None:
+        return "it is not the right value, which is compared with the whole answer"
+    for number, one in enumerate(assertions, 1):
+        if one.is_for(call) and not one.holds(answer):
+            return f"assertion {number} does not hold"
+    return "a person judged it so"
 
 
 def is_by_assertions_alone(pair: CallPair, assertions: Sequence[AnswerAssertion]) -> bool:
@@ -201,10 +216,6 @@ def is_by_assertions_alone(pair: CallPair, assertions: Sequence[AnswerAssertion]
         and all(is_right(pair.call, one, assertions) for one in both)
         and any(one is not None and digest_answer(one) not in judged for one in both)
     )
-
-
-def _stands_in(call: AskedCall, text: str) -> bool:
-    return ordered_json(text)[1:-1] in call.request_text
 
 
 def is_expected(answer: ReadAnswer, expected: str) -> bool:
