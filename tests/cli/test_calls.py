@@ -81,6 +81,10 @@ def test_conversations_that_the_source_names_are_sessions(empty: Project) -> Non
     assert sorted((one["about"], one["calls"]) for one in sessions(empty)) == [("a", 2), ("b", 1)]
     log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
     assert b"kim" not in log
+    assert "answer: Hi!" in empty.call("calls", "show", "y").out
+    assert empty.call("calls", "erase", "y", "--yes").code == 0
+    empty.call("calls", "show", "y").refused(1, "was erased")
+    empty.call("calls", "show", "z").refused(1, "no session matches 'z'")
 
 
 def test_the_id_of_a_user_is_kept_as_a_hash_wherever_it_stands(empty: Project) -> None:

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import msgspec
 
-from preflights_es.features.calls.domain import dialects
+from preflights_es.features.calls.domain import WORKFLOW, dialects
 from preflights_es.features.calls.domain.dialects import json_mapping, json_text
 from preflights_es.features.calls.domain.events import CALL_MAX, CallSource, LeftOut
 from preflights_es.features.calls.source_calls import SourceCall, read_word
@@ -22,7 +22,9 @@ from preflights_es.redaction.answers import redact_answer
 from preflights_es.redaction.bodies import redact_body
 from preflights_es.redaction.masking import label_redacted, redact_hidden
 from preflights_es.redaction.patterns import SECRETS, SecretKind
+from preflights_es.runtime.finder import LAST
 from preflights_es.use.process import Process
+from preflights_es.use.request import Request
 
 TRIED_AGAIN: Final = ("retry-after", "retry-after-ms", "x-should-retry")
 HEADERS: Final = frozenset(("request-id", "x-request-id", *TRIED_AGAIN))
@@ -171,6 +173,24 @@ def find_conversation(process: Process, name: str, part: int = 1) -> str:
         if found := process.store.session_of_input(input_id):
             return found
     return ""
+
+
+def find_conversation_parts(process: Process, name: str) -> list[str]:
+    """Its sessions: one for as many calls as each holds; none where no source has the name."""
+    parts = list[str]()
+    while session_id := find_conversation(process, name, len(parts) + 1):
+        parts.append(session_id)
+    return parts
+
+
+def find_calls_sessions(request: Request, named: str) -> list[str]:
+    """Sessions of calls, by an id, or by what a source calls the conversation.
+
+    Raises:
+        UnknownSession, AmbiguousSession: none or several match.
+    """
+    parts = [] if named == LAST else find_conversation_parts(request.process, named)
+    return parts or [request.sessions.resolved(named, WORKFLOW.name)]
 
 
 def name_user(log_id: str, user: str) -> str:

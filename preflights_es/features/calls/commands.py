@@ -21,6 +21,7 @@ from preflights_cli.common import (
 )
 from preflights_cli.rendering import Shown
 from preflights_cli.table import streamed
+from preflights_es.features.calls.cleaning import find_calls_sessions
 from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.domain.state import CallsView
 from preflights_es.features.calls.source_calls import SourceForm
@@ -306,7 +307,8 @@ def _sessions_to_erase(
         return find_calls_of_user(app, user)
     if days is not None:
         return find_calls_older_than(app, days)
-    return [show_calls(app, one).session_id for one in named]
+    parts = (part for one in named for part in find_calls_sessions(app, one))
+    return [show_calls(app, part).session_id for part in parts]
 
 
 def _tell_trouble(voice: Voice, what: object) -> None:

@@ -19,6 +19,7 @@ from preflights_es.features.calls.blind_pairs import (
     mark_differing_words,
     words_shown,
 )
+from preflights_es.features.calls.cleaning import find_calls_sessions
 from preflights_es.features.calls.commands import say_spoken_words
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import short_session
@@ -48,7 +49,7 @@ def judge_pairs_at_terminal(app: Request, voice: Voice, session: str | None, by:
     if not is_terminal() or voice.as_json:
         message = "pairs are shown at a terminal, or by `preflights view`; --expect and --from"
         raise Refused(f"{message} say right values without one", code="no_terminal")
-    named = app.sessions.resolved(session, "calls") if session else ""
+    named = find_calls_sessions(app, session)[0] if session else ""
     run = BlindRun(app, session=named)
     if run.is_empty:
         raise Refused(

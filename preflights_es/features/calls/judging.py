@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.features.calls.cleaning import find_conversation
+from preflights_es.features.calls.cleaning import find_calls_sessions
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.events import EXPECTED_MAX, CallJudged
 from preflights_es.features.calls.domain.state import CallsState
@@ -84,8 +84,7 @@ def record_judgements(request: Request, new: Sequence[NewJudgement]) -> JudgedCa
     """
     by_session: dict[str, tuple[Handle, list[NewJudgement]]] = {}
     for one in new:
-        named = find_conversation(request.process, one.session)
-        session_id = named or request.sessions.resolved(one.session, WORKFLOW.name)
+        session_id = find_calls_sessions(request, one.session)[0]
         if session_id not in by_session:
             handle = request.process.runner.load(session_id)
             request.sessions.refuse_other(handle, WORKFLOW, "it holds no calls to judge")

@@ -11,7 +11,11 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from preflights_es.features.calls.cleaning import CallCleaner, digest_request, find_conversation
+from preflights_es.features.calls.cleaning import (
+    CallCleaner,
+    digest_request,
+    find_conversation_parts,
+)
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
 from preflights_es.features.calls.domain.dialects import (
@@ -85,7 +89,7 @@ def read_recorded_calls(request: Request, session: str) -> RecordedCalls:
     if opened is None or opened.source != "record":
         found = "was erased" if opened is None else f"was taken from {opened.file}"
         raise Refused(f"session {handle.session_id} {found}: expected a recorded run")
-    parts = _find_parts(request, opened.conversation)
+    parts = find_conversation_parts(request.process, opened.conversation)
     if is_imported := handle.session_id not in parts:
         parts = _find_imported_parts(request, opened.conversation)
     calls, missed = list[WholeCall](), 0
@@ -110,14 +114,6 @@ def _find_run(request: Request, session_id: str) -> str:
     """The run that a session is of; empty where it is of no run, or erased."""
     opened = read_opening(request, session_id)
     return opened.conversation if opened is not None and opened.source == "record" else ""
-
-
-def _find_parts(request: Request, run: str) -> list[str]:
-    """The sessions of a run that this log recorded: one for as many calls as each holds."""
-    parts = list[str]()
-    while session_id := find_conversation(request.process, run, len(parts) + 1):
-        parts.append(session_id)
-    return parts
 
 
 def _find_imported_parts(request: Request, run: str) -> list[str]:

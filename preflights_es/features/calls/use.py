@@ -9,7 +9,7 @@ from typing import Final
 
 from msgspec import structs
 
-from preflights_es.features.calls.cleaning import name_user
+from preflights_es.features.calls.cleaning import find_calls_sessions, name_user
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import (
     WholeCall,
@@ -224,7 +224,7 @@ def compute_costs(request: Request, calls: Iterable[WholeCall]) -> tuple[Cost, .
 
 def load_call_events(request: Request, session: str) -> tuple[Handle, list[Event]]:
     process = request.process
-    handle = process.runner.load(request.sessions.resolved(session, WORKFLOW.name))
+    handle = process.runner.load(find_calls_sessions(request, session)[0])
     request.sessions.refuse_other(handle, WORKFLOW, "it holds no calls of another program")
     return handle, read_call_events(process.runner, handle)
 
