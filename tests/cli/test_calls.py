@@ -279,9 +279,14 @@ def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: P
     assert (judged["judged"], judged["present"], judged["counting"]) == (1, 0, 1)
     table = empty.folder / "right.csv"
     table.write_text(f"\ufeffsession;call;expected;by;why\r\n{id_};1;cancel;Bo;said so\r\n")
-    assert empty.call("calls", "judge", "--from", "right.csv").out.startswith("1 ")
+    found = empty.call("calls", "judge", "--from", "right.csv")
+    assert found.out.startswith("1 ")
+    told = "no recorded answer is its right value: the first is 'Hi!', and 'cancel' is right"
+    assert told in found.err
     again = empty.call("calls", "judge", "--from", "right.csv", "--json").json
     assert (again["judged"], again["present"]) == (0, 1)
+    table.write_text(f"session,call,expected\n{id_},1,Hi!\n")
+    assert empty.call("calls", "judge", "--from", "right.csv", "--by", "Bo").err == ""
     report = empty.call("regress", "--workflow", "calls", "--model", "m2").out
     assert "People judged an answer differently 1 time: the newer word counts." in report
     (first, second) = empty.call("calls", "show", id_, "--json").json["calls"][0]["judged"]

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import click
 from msgspec.structs import replace
 
 from preflights_cli.common import Voice, text_option, writing_command
 from preflights_cli.options import read_input_file
+from preflights_es.features.calls.asked_bodies import recorded_answer
+from preflights_es.features.calls.cleaning import find_calls_sessions
+from preflights_es.features.calls.domain.asking import is_right
+from preflights_es.features.calls.domain.dialects import words_of_answer
 from preflights_es.features.calls.judging import (
     FILE_MAX,
+    QUOTED,
     JudgedCalls,
     NewJudgement,
     read_expected_value,
     read_judgement_file,
     record_judgements,
 )
+from preflights_es.features.calls.recorded_calls import read_asked_calls
 from preflights_es.kernel.errors import Refused
-from preflights_es.kernel.text import count_in_words
+from preflights_es.kernel.text import count_in_words, one_line, shortened
 from preflights_es.use.request import Request
 
 
@@ -62,8 +70,10 @@ def judge_command(
         where, raw = read_input_file(file, FILE_MAX)
         if len(raw) > FILE_MAX:
             raise Refused(f"{where} has more than {FILE_MAX:,} bytes")
-        found = (replace(o, by=o.by or by or "") for o in read_judgement_file(raw, where))
-        return _say_judged(voice, record_judgements(app, [*found]))
+        found = [replace(o, by=o.by or by or "") for o in read_judgement_file(raw, where)]
+        _say_judged(voice, record_judgements(app, found))
+        _warn_where_no_answer_is_right(app, voice, found)
+        return 0
     if expect is None:
         if call is not None or why:
             message = "say the right value with --expect, or leave the call out to see pairs"
@@ -76,10 +86,11 @@ def judge_command(
     new = NewJudgement(
         session=session, call=call, expected=read_expected_value(expect), by=by or "", why=why
     )
-    return _say_judged(voice, record_judgements(app, [new]))
+    _say_judged(voice, record_judgements(app, [new]))
+    return 0
 
 
-def _say_judged(voice: Voice, made: JudgedCalls) -> int:
+def _say_judged(voice: Voice, made: JudgedCalls) -> None:
     voice.json(made)
     voice.say(f"{count_in_words(made.judged, 'judgement')} recorded.")
     if made.present:
@@ -88,4 +99,23 @@ def _say_judged(voice: Voice, made: JudgedCalls) -> int:
         voice.warn(
             "a script or an agent judged: this is kept, and counts for nothing; --by names a person"
         )
-    return 0
+
+
+def _warn_where_no_answer_is_right(
+    app: Request, voice: Voice, judged: Iterable[NewJudgement]
+) -> None:
+    """Right values in another form than the answers have make both sides of a run wrong."""
+    sessions = dict.fromkeys(find_calls_sessions(app, one.session)[0] for one in judged)
+    calls = (call for one in sessions for call in read_asked_calls(app, one) if call.expected)
+    both = ((call, answer) for call in calls if (answer := recorded_answer(call).answer))
+    first = None
+    for call, answer in both:
+        if is_right(call, answer, ()):
+            return
+        first = first or (words_of_answer(answer), call.expected or "")
+    if first is not None:
+        answered, expected = (shortened(one_line(words), QUOTED) for words in first)
+        voice.warn(
+            f"no recorded answer is its right value: the first is {answered!r}, and {expected!r} "
+            "is right; a right value is compared with the whole answer"
+        )
