@@ -424,6 +424,16 @@ def tell_behind(app: Request, voice: Voice) -> bool:
     return bool(app.process.projector.behind)
 
 
+def hint_other_projects(app: Request, voice: Voice) -> None:
+    """Where a project has no session yet: that the log holds those of others."""
+    project, store = app.process.project, app.process.store
+    if store.heads(None, 1) and not store.heads(project, 1):
+        voice.hint(
+            f"This is the project {project}; the log holds sessions of others: "
+            "`preflights sessions --any-project --all-workflows` lists them."
+        )
+
+
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
 
 

@@ -8,7 +8,7 @@ from typing import Literal
 
 import click
 
-from preflights_cli.common import Voice, reading_command
+from preflights_cli.common import Voice, hint_other_projects, reading_command
 from preflights_cli.table import PAGE, refuse_backwards, streamed, time_range_options
 from preflights_es.kernel import ids
 from preflights_es.kernel.ids import DAY_LENGTH
@@ -98,8 +98,8 @@ def sessions_command(
         ),
     )
     voice.listed({"format": "sessions/1", "sessions": [], "more": more}, "sessions", rows)
-    if not voice.as_json:
-        _say_sessions(voice, rows, status, is_searched=not search.is_any)
+    if not (voice.as_json or _say_sessions(voice, rows, status, is_searched=not search.is_any)):
+        hint_other_projects(app, voice)
     if more:
         voice.hint("Older ones with: preflights sessions --all")
     return 0
@@ -107,7 +107,8 @@ def sessions_command(
 
 def _say_sessions(
     voice: Voice, rows: Iterable[SessionRow], status: str | None, *, is_searched: bool
-) -> None:
+) -> bool:
+    """Whether there are any."""
     first = [*islice(rows, PAGE)]
     are_asked = any(row.calls for row in first)
     columns: dict[str, Callable[[SessionRow], str]] = {
@@ -124,7 +125,7 @@ def _say_sessions(
     if streamed(
         tuple(columns), ([cell(row) for cell in columns.values()] for row in chain(first, rows))
     ):
-        return
+        return True
     if is_searched:
         voice.say("No session here fits.")
     elif status:
@@ -132,3 +133,4 @@ def _say_sessions(
     else:
         voice.say("No sessions here yet.")
         voice.hint('Begin with: preflights start "what you want to build"')
+    return False

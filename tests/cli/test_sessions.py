@@ -151,7 +151,12 @@ def test_the_newest_twenty_sessions_are_shown_unless_all_are_wanted(house: Proje
 def test_sessions_and_last_stay_within_the_project(house: Project) -> None:
     mine = house.started_session("Mine")
     other = {"PREFLIGHTS_PROJECT": "other"}
-    assert house.call("sessions", env=other).out.startswith("No sessions here yet.")
+    told = "This is the project other; the log holds sessions of others: `preflights sessions"
+    found = house.call("sessions", env=other).out
+    assert found.startswith("No sessions here yet.")
+    assert told in found
+    assert told in house.call("calls", env=other).out
+    assert "holds sessions of others" not in house.call("calls").out
     house.call("show", env=other).refused(1, "this project has no such session yet")
     shape = house.call("sessions", "--any-project", "--json", env=other).json
     assert [s["session_id"] for s in shape["sessions"]] == [mine]

@@ -13,6 +13,7 @@ from preflights_cli.common import (
     Voice,
     bar,
     creating_command,
+    hint_other_projects,
     is_terminal,
     reading_command,
     tell_scrubbed,
@@ -161,6 +162,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
     names = ("session", "day", "model", "calls", "judged", "status", "cost", "about")
     if not streamed(names, map(_list_cells, found)):
         voice.say("No calls here yet: `preflights calls import FILE` takes some in.")
+        hint_other_projects(app, voice)
     if more:
         voice.hint("Older ones are left out: `preflights calls --all` lists them.")
     return 0
