@@ -67,15 +67,23 @@ def test_a_model_that_answers_the_same_passes_without_any_judgement(
     here: Callable[..., Any], empty: Project, api: FakeAPI
 ) -> None:
     api.script(losing(0))
-    (empty.folder / "preflights.toml").write_text(
-        '[[prices]]\nprovider = "openai"\nmodel = "old"\nfrom = 2020-01-01\n'
-        'input_per_million = 1\noutput_per_million = 9\ncurrency = "EUR"\n'
-    )
+    prices = [
+        f'[[prices]]\nprovider = "openai"\nmodel = "{model}"\nfrom = 2020-01-01\n'
+        f'input_per_million = 1\noutput_per_million = {output}\ncurrency = "EUR"\n'
+        for model, output in (("old", 9), ("new", 4))
+    ]
+    settings = empty.folder / "preflights.toml"
+    settings.write_text(prices[0])
+    few = (*LIVE, "--max-calls", "20")
+    assert "20 calls in all, each once more where no answer comes, cost unknown" in here(*few).err
+    settings.write_text("".join(prices))
+    assert "cost 0.15 EUR" in here(*few).err
+    api.requests.clear()
     done = here(*LIVE)
     assert done.code == 0, done
     assert "100 sessions can at best show a loss of 5 points or more, or that" in done.err
     assert "asking models for 100 sessions: at most 200 calls in all" in done.err
-    assert "cost 2.00 EUR" in done.err
+    assert "cost 1.50 EUR" in done.err
     assert done.out.startswith("100 sessions: 100 same.\nChange: model new.\n")
     assert "PASS: The change can land" in done.out
     assert "below 5 points" in done.out

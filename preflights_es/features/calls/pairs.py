@@ -201,13 +201,16 @@ class CallPairs:
         waiting = list(self._to_ask())
         if self._asked.is_live:
             self._asker.ready(waiting)
-        costs = [self._cost(one, recorded_answer(one.call).answer) for one in waiting]
-        priced = [cost for cost in costs if cost is not None]
+        costs = [(one, self._cost(one, recorded_answer(one.call).answer)) for one in waiting]
+        priced = [cost for _, cost in costs if cost is not None]
+        unpriced = {one.body["model"] for one, _ in costs}
+        unpriced -= {one.body["model"] for one, cost in costs if cost is not None}
         most = self._asked.calls_max
+        calls = len(waiting) if most is None else min(len(waiting), most)
         return PairsPlan(
             sessions=len(self._sessions),
-            calls=len(waiting) if most is None else min(len(waiting), most),
-            cost=sum(priced) / len(priced) * len(costs) if priced else None,
+            calls=calls,
+            cost=sum(priced) / len(priced) * calls if priced and not unpriced else None,
             is_anew=self._asked.resumes and not known,
         )
 
