@@ -139,6 +139,8 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
             for one in (change.recorded, change.child)
         ]
         voice.say(f"  {escaped_text(change.place)}: {' -> '.join(said)}")
+    if result.otherwise and result.differences and not result.changes:
+        voice.say("  it comes to the same: only events differ, which --all shows")
     if not result.otherwise or everything:
         for divergence in result.divergences if everything else result.divergences[:1]:
             say_divergence(voice, id_, divergence)

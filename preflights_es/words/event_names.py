@@ -73,6 +73,7 @@ def _name_one_of(words: list[str], name: str, number: int) -> list[str]:
     if not (words and words[0].endswith("s")):
         return [*words, name or f"item {number}"]
     one = f"{words[0][:-3]}y" if words[0].endswith("ies") else words[0][:-1]
+    one = words[0][:-2] if words[0].endswith("hes") else one
     return [f"{one} {name or number}"]
 
 

@@ -103,6 +103,8 @@ def test_a_what_if_reports_and_leaves_the_log_alone(house: Project) -> None:
         text = house.call("replay", "last", *args)
         assert text.out.splitlines()[0].split(" ", 1)[1].startswith(f"what if, {otherwise}: ")
         assert house.recorded() == before, args
+    same = house.call("replay", "last", "--faults", "timeout=0.0001").out
+    assert "it comes to the same: only events differ, which --all shows" in same
 
 
 def test_a_child_is_kept_in_a_file_and_many_in_one(house: Project) -> None:

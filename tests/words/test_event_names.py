@@ -44,6 +44,7 @@ def test_no_two_events_of_a_workflow_share_a_name() -> None:
         ("/categories/0/2", [], "category 1, item 3"),
         ("/a~1b/answered_at", [], "a/b, answered at"),
         ("/0", [], "item 1"),
+        ("/hashes/0", [], "hash 1"),
         ("/calls/1", [{"calls": {"1": "refund"}}], "call 1"),
         ("", [], "the whole event"),
         ("/question/question", [], "question"),
