@@ -9,6 +9,8 @@ from typing import Any, Final
 
 import pytest
 
+from preflights_es.features.regress.commands import announced
+from preflights_es.features.regress.regress import Announced
 from tests.cli.program import Project
 from tests.cli.terminal import terminal
 from tests.providers import server
@@ -227,6 +229,11 @@ def test_a_dead_provider_ends_the_run_without_a_verdict(
     done = here(*LIVE, "--json")
     assert (done.code, done.json["verdict"]["word"]) == (5, "could not run")
     assert any("--from-model" in note for note in done.json["notes"])
+
+
+def test_a_run_says_that_a_session_counts_once() -> None:
+    told = "asking models for 2 sessions, each one pair whatever its calls: at most 5 calls"
+    assert announced(Announced(2, 5, None, "", power="what is seen")).startswith(told)
 
 
 def test_a_person_at_a_terminal_agrees_first(

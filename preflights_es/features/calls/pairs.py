@@ -77,7 +77,7 @@ from preflights_es.words.pairs import (
 
 FILE_MAX: Final = 1_000_000  # bytes of assertions
 TITLE_MAX: Final = 200  # characters
-UNTOUCHED: Final = "the change is nothing to its calls"
+UNTOUCHED: Final = "the change alters nothing in their requests"
 NO_MODEL: Final = "no model is recorded: name one by --from-model"
 FROZEN: Final = (
     "Each call was asked with the turns that were recorded: what an agent would do next, after "

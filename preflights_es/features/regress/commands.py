@@ -243,6 +243,8 @@ def announced(told: Announced) -> str:
     cost = "unknown" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
     sessions = count_in_words(told.sessions, "session")
     calls = count_in_words(told.calls, "call")
+    if told.power and told.calls > 2 * told.sessions:
+        sessions += ", each one pair whatever its calls"
     retried = ", each once more where no answer comes" if told.power else ""
     anew = "; no answer of an earlier run is kept: all are asked anew" if told.is_anew else ""
     return f"asking models for {sessions}: at most {calls} in all{retried}, cost {cost}{anew}"
