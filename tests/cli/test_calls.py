@@ -138,11 +138,11 @@ def test_calls_stay_in_their_sessions_whatever_pointers_come_later(empty: Projec
 
 
 def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:
-    write(empty, call("a"), "{oops", "[]", call("b"))
+    write(empty, call("a"), "{oops", "[]", "[]", call("b"))
     found = empty.call("calls", "import", "calls.jsonl")
     assert "2 calls added to 2 sessions" in found.out
     assert "line 2: no whole JSON" in found.err
-    assert "line 3: no JSON object" in found.err
+    assert "lines 3, 4: no JSON object" in found.err
     write(empty, 'cut off"}', r'"half \ud83d"', call("c"))
     rotated = empty.call("calls", "import", "calls.jsonl")
     assert "1 call added" in rotated.out

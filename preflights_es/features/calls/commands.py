@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
+from operator import attrgetter
 from typing import Final, get_args
 
 import click
@@ -130,8 +132,10 @@ def _say_imported(voice: Voice, made: ImportedCalls) -> None:
     if made.left_out:
         parts = count_in_words(made.left_out, "part")
         voice.say(f"{parts} of calls too large to keep: the size and the hash are kept.")
-    for one in made.unread_lines:
-        voice.warn(f"line {one.line}: {one.why}")
+    for why, unread in groupby(made.unread_lines, attrgetter("why")):
+        numbers = [str(one.line) for one in unread]
+        lines = "lines" if len(numbers) > 1 else "line"
+        voice.warn(f"{lines} {', '.join(numbers)}: {why}")
     if more := made.unread - len(made.unread_lines):
         voice.warn(f"and {count_in_words(more, 'more line')} could not be read")
     for why, count in made.refused.items():

@@ -298,11 +298,17 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
         return SourceGuess("jsonl", f"JSON Lines, read with {told}", pointers)
     if not first:
         return SourceGuess(None, f"its first lines hold no JSON object: expected {TAKEN}")
-    names = shortened(one_line(", ".join(first)), 80)
-    where = "say --request /NAME and --response /NAME"
-    return SourceGuess(None, f"JSON with the names {names}: {where}")
+    places = (
+        place
+        for name, value in first.items()
+        for place in [f"/{name}/{below}" for below in json_mapping(value)] or [f"/{name}"]
+    )
+    there = shortened(one_line(", ".join(places)), PLACES_SHOWN)
+    where = "say which is the --request and which the --response"
+    return SourceGuess(None, f"JSON with values at {there}: {where}")
 
 
+PLACES_SHOWN: Final = 160  # characters of JSON Pointers
 TAKEN: Final = "JSON Lines, an export of a tool in JSON, or llm's database; a CSV is not read"
 _GUESSES: Final = {
     "request": ("request", "request_body", "input", "prompt", "messages", "question"),

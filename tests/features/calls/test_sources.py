@@ -377,8 +377,9 @@ def test_a_source_is_recognized_by_its_first_object(name: str, form: str) -> Non
             "JSON Lines, read with --request /request/body --response /response/body",
         ),
         (
-            {"frage": "q", "antwort": "a"},
-            "JSON with the names frage, antwort: say --request /NAME and --response /NAME",
+            {"frage": "q", "llm": {"antwort": "a", "ms": 3}},
+            "JSON with values at /frage, /llm/antwort, /llm/ms: "
+            "say which is the --request and which the --response",
         ),
         ("no json", f"its first lines hold no JSON object: expected {TAKEN}"),
     ],
