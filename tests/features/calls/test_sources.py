@@ -377,9 +377,8 @@ def test_a_source_is_recognized_by_its_first_object(name: str, form: str) -> Non
             "JSON Lines, read with --request /request/body --response /response/body",
         ),
         (
-            {"frage": "q", "llm": {"antwort": "a", "ms": 3}},
-            "JSON with values at /frage, /llm/antwort, /llm/ms: "
-            "say which is the --request and which the --response",
+            {"q": "q", "llm": {"a": "a"}},
+            "JSON with values at /q, /llm/a: say which is the --request and which the --response",
         ),
         ("no json", f"its first lines hold no JSON object: expected {TAKEN}"),
     ],
