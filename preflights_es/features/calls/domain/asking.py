@@ -128,18 +128,17 @@ def parse_assertions(content: bytes) -> tuple[AnswerAssertion, ...]:
     Raises:
         Refused: it is no such file.
     """
+    expected = f"expected where, pointer, and one or more of {', '.join(_COMPARISONS)}"
     try:
         read = msgspec.convert(tomllib.loads(content.decode()), _AssertionsFile)
     except (ValueError, RecursionError) as error:
-        raise Refused(f"{ASSERTIONS} cannot be read: {error}") from error
+        raise Refused(f"{ASSERTIONS}: {error}; {expected}") from error
     for number, one in enumerate(read.assertions, 1):
-        given = {name for name in _COMPARISONS if getattr(one, name) is not UNSET}
-        if not given or (one.pointer and not one.pointer.startswith("/")):
-            expected = ", ".join(_COMPARISONS)
-            raise Refused(
-                f"{ASSERTIONS}, assertion {number}: expected one or more of {expected}, "
-                "and a pointer that begins with /"
-            )
+        if one.pointer and not one.pointer.startswith("/"):
+            found = f"the pointer {one.pointer!r}, expected a JSON Pointer such as /category"
+            raise Refused(f"{ASSERTIONS}, assertion {number}: found {found}")
+        if all(getattr(one, name) is UNSET for name in _COMPARISONS):
+            raise Refused(f"{ASSERTIONS}, assertion {number}: {expected}")
     return tuple(read.assertions)
 
 
