@@ -239,7 +239,9 @@ def test_an_erased_session_stays_away(empty: Project) -> None:
     assert "Erased 1 session." in found.out
     again = empty.call("calls", "import", "calls.jsonl").out
     assert "1 call was in the log already.\n1 call of erased sessions was left out." in again
-    (erased,) = [one for one in sessions(empty) if one["status"] == "erased"]
+    assert [one["about"] for one in sessions(empty)] == ["b"]
+    rows = empty.call("calls", "--all", "--json").json["sessions"]
+    (erased,) = [one for one in rows if one["status"] == "erased"]
     empty.call("calls", "show", erased["session_id"]).refused(1, "was erased")
     log = b"".join(file.read_bytes() for file in empty.log.parent.glob("log.db*"))
     assert b'"content":"a"' not in log

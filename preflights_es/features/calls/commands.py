@@ -148,7 +148,9 @@ def _say_imported(voice: Voice, made: ImportedCalls) -> None:
 
 
 @click.command()
-@click.option("--all", "everything", is_flag=True, help="Every session, not the newest alone.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Every session, also older and erased ones."
+)
 @reading_command
 def list_command(everything: bool, app: Request, voice: Voice) -> int:
     """List the sessions of calls, the newest first.
@@ -165,7 +167,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
         return 0
     names = ("session", "day", "model", "calls", "judged", "status", "cost", "about")
     if not streamed(names, map(_list_cells, found)):
-        voice.say("No calls here yet: `preflights calls import FILE` takes some in.")
+        voice.say("No calls here: `preflights calls import FILE` takes some in.")
         hint_other_projects(app, voice)
     if more:
         voice.hint("Older ones are left out: `preflights calls --all` lists them.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from itertools import islice
 from types import MappingProxyType
 from typing import Final
 
@@ -171,10 +172,16 @@ class CallsRow(Result, frozen=True):
 
 
 def list_calls(request: Request, *, everything: bool = False) -> tuple[Iterator[CallsRow], bool]:
-    """The sessions of calls of this project, newest first, and whether older ones are left out."""
-    heads = _heads(request)
-    shown = heads if everything else heads[:LISTED]
-    return (_build_row(request, head) for head in shown), len(shown) < len(heads)
+    """The sessions of calls of this project, newest first, and whether older ones are left out.
+
+    Erased ones are listed where everything is.
+    """
+    rows = (_build_row(request, head) for head in _heads(request))
+    if everything:
+        return rows, False
+    rest = (row for row in rows if row.status != "erased")
+    shown = [*islice(rest, LISTED)]
+    return iter(shown), next(rest, None) is not None
 
 
 def _heads(request: Request) -> list[Head]:
