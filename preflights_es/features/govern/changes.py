@@ -9,6 +9,7 @@ from __future__ import annotations
 import codecs
 import os
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from hashlib import sha1, sha256
@@ -123,6 +124,28 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
         new = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
         files |= {ChangedFile(path) for path in _split_file_names(new)}
     return ChangeSet(tuple(sorted(files)), found, tip, others=tuple(others), doubt=doubt)
+
+
+def with_linked_files(root: Path, change: ChangeSet) -> ChangeSet:
+    """Also what changed behind links that were there, by the names that lead to it."""
+    listed = _output(root, "ls-files", "--stage", "-z") if change.base else None
+    names = (line.partition(b"\t")[2] for line in (listed or b"").split(b"\0") if line[:2] == b"12")
+    found, files, real = (
+        [*change.files],
+        {one.path: one for one in change.files},
+        str(root.resolve()),
+    )
+    for link in map(os.fsdecode, names):
+        if link in files:
+            continue  # it is looked at itself
+        to = os.path.relpath(os.path.realpath(root / link), real).replace(os.sep, "/")
+        found += [files[to]._replace(path=link)] if to in files else []
+        inside = "" if to == "." else f"{to}/"
+        for one in change.files[bisect_left(change.files, (inside,)) :]:
+            if not one.path.startswith(inside):
+                break
+            found.append(one._replace(path=f"{link}/{one.path.removeprefix(inside)}"))
+    return change._replace(files=tuple(found))
 
 
 def _files_that_differ(root: Path, tree: str, *, staged: bool) -> dict[str, ChangedFile] | None:

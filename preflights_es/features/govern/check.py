@@ -29,6 +29,7 @@ from preflights_es.features.govern.changes import (
     printable,
     read_change_set,
     was_there,
+    with_linked_files,
 )
 from preflights_es.features.govern.decision_changes import BothSides
 from preflights_es.features.govern.edited_records import (
@@ -135,7 +136,8 @@ def check_change(
     own = [one for one in rows if isinstance(one, DecisionRow)]
     former = former_of(one for one in sides.counted if isinstance(one, DecisionRow))
     others = [one for one in rows if isinstance(one, ForeignRow)]
-    tree = WorkTree(root, (one.path for one in change.files))
+    linked = with_linked_files(root, change)
+    tree = WorkTree(root, (one.path for one in linked.files))
     sessions = SessionChanges(request, change, sides.woken)
     naming = _naming(request, sides.here, change)
     doubt: Level = "error" if require_signed else "warning"
@@ -160,7 +162,7 @@ def check_change(
         found += gate_findings(request, change, is_required=require_signed)
         found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)
-        found += find_brought_in(rows, sides.counted, tree, change, level=doubt)
+        found += find_brought_in(rows, sides.counted, tree, linked, level=doubt)
         found += [*_contradictions(request, own, others), *_unused(own, whole)]
         changed = {one.decision for one in found if one.rule == "decision-changed"}
         found += _unclear(sides.beside, change, is_whole=not base, told=changed)

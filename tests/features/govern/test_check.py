@@ -809,6 +809,22 @@ def test_a_link_is_judged_by_what_a_program_reads_behind_it(shop: Project, tmp_p
     assert unread["files"] == ["src/f", "src/g.py"]
 
 
+def test_what_changes_behind_a_link_is_judged_where_the_link_lies(shop: Project) -> None:
+    decide(shop, "--path", "src/**")
+    write(shop, "lib/a.py")
+    write(shop, "lib-x/a.py")
+    for name, target in (("a.py", "../lib/a.py"), ("part", "../lib"), ("up", "..")):
+        (shop.folder / "src" / name).symlink_to(target)
+    commit(shop)
+    write(shop, "lib/a.py", "import pymongo\n")
+    write(shop, "lib/b.py", "import pymongo\n")
+    write(shop, "lib-x/a.py", "x = 2\n")
+    code, found, _ = checked(shop)
+    (one,) = found["turned-down"]
+    paths = ["src/a.py", "src/part/a.py", "src/part/b.py", "src/up/lib/a.py", "src/up/lib/b.py"]
+    assert (code, one["files"]) == (1, paths)
+
+
 @pytest.mark.parametrize(
     "path",
     [
