@@ -120,9 +120,10 @@ class _Comparison:
     def new_files(
         self, what: Barred, by_file: Mapping[str, N], names: frozenset[str]
     ) -> tuple[dict[str, N], int]:
-        """Files that did not have it before, and how many others live on in them.
+        """Files that did not have it before, and how many others live on in those that are new.
 
-        None where these are as many: they may be the same files elsewhere.
+        None where these are as many: they may be the same files elsewhere. What moves away from
+        where it is kept out is still kept out.
         """
         paths = what.row.paths
 
@@ -134,10 +135,17 @@ class _Comparison:
         def is_bound(path: str) -> bool:
             return not paths or bool(self._tree.matched(paths, path))
 
-        new = {path: one for path, one in by_file.items() if is_bound(path) and not had(path)}
-        gone = [one.path for one in self._gone if new and is_bound(one.path) and had(one.path)]
-        texts = [self._lines(path) for path in new] if gone else []
-        moved = sum(self._lives_on(path, texts) for path in gone)
+        fresh = [path for path in by_file if not had(path)]
+        gone = [one.path for one in self._gone if fresh and is_bound(one.path)]
+        texts = {path: self._lines(path) if gone else set[str]() for path in fresh}
+        left = [path for path in gone if not had(path)]
+        new = {
+            path: by_file[path]
+            for path, text in texts.items()
+            if is_bound(path) or any(self._lives_on(one, [text]) for one in left)
+        }
+        elsewhere = [texts[path] for path in new if not self._files[path].old]
+        moved = sum(self._lives_on(path, elsewhere) for path in {*gone}.difference(left))
         return (new if len(new) > moved else {}), moved
 
     def _lines(self, path: str) -> set[str]:
@@ -145,9 +153,9 @@ class _Comparison:
         return {*(decode_file_text(content or b"") or "").split("\n")}
 
     def _lives_on(self, path: str, texts: Iterable[set[str]]) -> bool:
-        """Whether half of its lines stand in a file that is new."""
+        """Whether half of its lines stand in one of the texts."""
         lines = {*self._before[path].split("\n")} - {""}
-        return any(2 * len(lines & text) >= len(lines) for text in texts)
+        return bool(lines) and any(2 * len(lines & text) >= len(lines) for text in texts)
 
 
 N = TypeVar("N")

@@ -315,6 +315,27 @@ def test_what_a_change_moves_to_where_it_was_turned_down_is_new(shop: Project) -
     assert (code, found["turned-down"][0]["files"]) == (1, [ORDERS])
 
 
+def test_what_moves_away_from_where_it_was_turned_down_brings_it_in(shop: Project) -> None:
+    write(shop, ORDERS, "import os\n\nx = os.name\n")
+    decide(shop, "--path", "src/db/**")
+    commit(shop)
+    shop.git("mv", ORDERS, "src/orders.py")
+    write(shop, "src/orders.py", "import os\nimport pymongo\n\nx = os.name\n")
+    write(shop, "src/free.py", "import pymongo\n")
+    code, found, _ = checked(shop)
+    assert (code, found["turned-down"][0]["files"]) == (1, ["src/orders.py"])
+
+
+def test_no_file_that_was_there_takes_the_place_of_one_that_goes(shop: Project) -> None:
+    write(shop, "legacy/old.py", "import pymongo\n")
+    decide(shop)
+    commit(shop)
+    (shop.folder / "legacy/old.py").unlink()
+    write(shop, ORDERS, "import os\nimport pymongo\n")
+    code, found, _ = checked(shop)
+    assert (code, found["turned-down"][0]["files"]) == (1, [ORDERS])
+
+
 def edits() -> dict[str, tuple[Callable[[str], str], str]]:
     """Edits of a record, and what is then said of it; nothing of those that change only prose."""
     return {
