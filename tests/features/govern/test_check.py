@@ -508,6 +508,11 @@ def test_a_pattern_that_matches_nothing_is_told(shop: Project) -> None:
         record,
         "note",
     )
+    decide(shop, "--path", "src/db/**")
+    commit(shop)
+    shop.git("rm", "--quiet", ORDERS)
+    levels = [one["level"] for one in checked(shop)[1]["unused-pattern"]]
+    assert levels == ["warning", "note"], "the change took the last file"
 
 
 # 2. Sessions ----------------------------------------------------------------------------------
