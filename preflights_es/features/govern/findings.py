@@ -6,6 +6,7 @@ whom a change brings do not judge it. `check` puts the findings in order.
 from __future__ import annotations
 
 import os
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -321,21 +322,28 @@ _SOURCE: Final = late_pattern(
     r"\.(?:pyi?|ipynb|[mc]?[jt]sx?|vue|svelte|astro|go|rs|java|kt|scala|cs|php|swift|rb)$"
 )
 _COMMAND: Final = late_pattern(rb"\bpreflights(?:-es)?[\"', ]+(?:check|hook)\b")
+_LINE: Final = late_pattern(rb"^.*\bpreflights(?:-es\b|[\"', ]+(?:check|hook)\b).*$", re.MULTILINE)
+"""Of a program, or of a list from which it is installed."""
 _SAYS: Final = late_pattern(rb"\bpreflights\b")
 _ASKED: Final = "CODEOWNERS"
 _MADE: Final = ("Makefile", "makefile", "GNUmakefile")
 
 
 def _edited_runners(root: Path, change: ChangeSet) -> list[str]:
-    """Files of the base that run the check or a hook; what `make` reads before one; owners."""
+    """Files of the base that run the check or a hook, or say whence it comes; what `make` reads
+    before one; owners. Of a program, the lines that do count: others name the command, too.
+    """
     known = [one for one in change.files if one.old and is_loaded(one.path)]
-    known = [one for one in known if not _SOURCE.search(one.path)]
     known.sort(key=lambda one: _RUNS.search(one.path) is None)  # the others may be too many
     stored = objects(root, [one.old for one in known])
     found = [one.path for one in change.files if change.base and one.name == _ASKED]
     for one in known:
-        form = _SAYS if _RUNS.search(one.path) else _COMMAND
-        found += [one.path] if form.search(stored.get(one.old, b"")) else []
+        was, form = stored.get(one.old, b""), _SAYS if _RUNS.search(one.path) else _COMMAND
+        if b"preflights" not in was:
+            continue
+        is_whole = form.search(was) and not _SOURCE.search(one.path)
+        kept = () if is_whole else _LINE.findall(content_of(root, one) or b"")
+        found += [one.path] if is_whole or not {*kept}.issuperset(_LINE.findall(was)) else []
     for one in change.files:
         others = [ChangedFile(one.path.removesuffix(one.name) + name) for name in _MADE]
         if one.name in _MADE and not one.old:

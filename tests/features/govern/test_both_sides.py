@@ -190,7 +190,7 @@ GATES: Final[tuple[dict[str, tuple[str | None, str | None, bool]], ...]] = (
         ".claude/settings.json": ('{"command": "preflights hook Stop"}\n', "{}\n", True),
         ".github/CODEOWNERS": ("* @ada\n", "* @eve\n", True),
         "docs/a.md": ("`preflights check`\n", "Text\n", False),
-        "lib/run.py": ('run("preflights check")\n', "x = 1\n", False),
+        "lib/run.py": ('run("preflights check")\n', "x = 1\n", True),
         "preflights.toml": (None, "[records]\nsessions = false\n", True),
         "lib/preflights.toml": (None, 'project = "other"\n', True),
     },
@@ -208,6 +208,10 @@ GATES: Final[tuple[dict[str, tuple[str | None, str | None, bool]], ...]] = (
         WORKFLOW: (None, RUNS, False),
         "pyproject.toml": (None, "[project]\nname = 'x'\n", False),
         "lib/pyproject.toml": (None, "[project]\nname = 'x'\n", False),
+    },
+    {
+        "ci/tools.txt": ("ruff\npreflights-es\n", "ruff\npreflights-es @ git+https://x\n", True),
+        "lib/x.py": ('run("preflights", "check")\n', 'run("preflights", "check")\nx = 1\n', False),
     },
     {"preflights.toml": (None, "[records]\nsessions = true\n", False)},
 )
