@@ -10,6 +10,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from typing import Final, TypeVar
 
@@ -45,7 +46,7 @@ from preflights_es.features.govern.findings import (
 )
 from preflights_es.features.govern.gate import Barred, Row, barred, find_barred_uses, is_let_in
 from preflights_es.kernel.text import escaped_text
-from preflights_es.system.files import Unreadable, regular
+from preflights_es.system.files import Unreadable, read_file_beginning, regular
 from preflights_es.use.turned_down import describe_turned_down as turned_down_line
 from preflights_es.use.work_tree import WorkTree
 
@@ -194,8 +195,25 @@ def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, 
     for file, text in (*read_changed_texts(root, change), *other_forms(root, change, converted)):
         is_source, is_link = may_import(file.path), os.path.islink(root / file.path)
         read = _read_behind_link(root, file) if is_link else text
-        if is_source or is_link or text is not None or not file.is_text:
+        is_read = is_source or is_link or text is not None or not file.is_text
+        if is_read or _is_program(root / file.path):
             yield file, None if is_source and is_of_others(file.path) else read
+
+
+_PROGRAMS: Final = (
+    *(b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm"),
+    *(b"PK\3\4", b"!<arch>"),
+)
+"""How programs begin, whatever they are called, and archives from which a language loads them."""
+_OFFICE: Final = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub")
+"""Such archives that hold a text."""
+
+
+def _is_program(file: Path) -> bool:
+    with suppress(OSError, Unreadable):
+        begins = read_file_beginning(file, 8, follows=False).startswith(_PROGRAMS)
+        return begins and file.suffix.lower() not in _OFFICE
+    return False
 
 
 def _read_behind_link(root: Path, file: ChangedFile) -> str | None:

@@ -288,6 +288,8 @@ def decode_file_text(content: bytes) -> str | None:
             bare = content[len(mark) :]
             forms = [content.decode(encoding, "replace"), bare.decode("utf-8", "replace")]
             return _joined_forms(forms[-1:] if encoding == "utf-8" else forms)
+    if content.startswith(b"#!") and b"PK\3\4" not in content:
+        content = content.replace(b"\0", b"")  # a shell passes over it
     if b"\0" in content or content.startswith(_POINTER):
         return None
     forms = [content.decode("utf-8", "replace")]

@@ -733,13 +733,18 @@ def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     write(shop, "src/kept.py", b"version https://git-lfs.github.com/spec/v1\noid sha256:0\n")
     write(shop, "lib/mongo.jar", b"PK\0")
     write(shop, "docs/photo.png", b"\0")
+    write(shop, "docs/plan.docx", b"PK\3\4\0")
+    write(shop, "tools/app", b"#!/usr/bin/env python3\nPK\3\4\0")
+    write(shop, "tools/run", b"\x7fELF\0")
+    write(shop, "tools/setup", b"#!/bin/sh\npip install pymongo\nexit\n\0")
     assert checked(shop)[1] == {}, "nothing is turned down that it could hold"
     decide(shop)
     code, found, _ = checked(shop)
-    assert (code, [*found]) == (0, ["unread-file"])
+    assert (code, [*found]) == (1, ["turned-down", "unread-file"])
+    assert found["turned-down"][0]["files"] == ["tools/setup"]
     (one,) = found["unread-file"]
     names = ["lib/mongo.jar", "src/binary.js", "src/kept.py", "src/large.py", "src/many.py"]
-    assert (one["level"], one["files"]) == ("warning", names)
+    assert (one["level"], one["files"]) == ("warning", [*names, "tools/app", "tools/run"])
 
 
 def test_what_is_kept_as_the_work_of_others_is_named(shop: Project) -> None:
