@@ -1,7 +1,7 @@
 """What changed files import or install that a decision turned down, and what of them is not read.
 
-A name that stands where no import of its kind of file is read is told too: a program may load code
-by any text.
+A name that stands in no import of it is told too: a program may load code by any text, and the
+package of a plug-in brings in what it is for.
 """
 
 from __future__ import annotations
@@ -130,8 +130,10 @@ class _Comparison:
 
         def had(path: str) -> bool:
             text = self._before[path]
-            is_named = names and mentioned(path, text, names)
-            return bool(is_named or products.find_option_use(what.what.name, used(path, text), ()))
+            uses = used(path, text)
+            parts = set[str]().union(*map(products.parts_of_package, uses)) if names else set()
+            is_named = names and (names & parts or mentioned(path, text, names))
+            return bool(is_named or products.find_option_use(what.what.name, uses, ()))
 
         def is_bound(path: str) -> bool:
             return not paths or bool(self._tree.matched(paths, path))
@@ -179,7 +181,8 @@ def _read_uses(
             continue
         for one in sorted(names):
             uses.setdefault(one, []).append(file)
-        for name in mentioned(file.path, text, wanted) if wanted and is_loaded(file.path) else ():
+        said = mentioned(file.path, text, wanted) if wanted and is_loaded(file.path) else set[str]()
+        for name in said.union(*(products.parts_of_package(one) & wanted for one in names)):
             named[name].append(file)
         decoding += [file] if may_import(file.path) and runs_decoded_text(text) else []
     before = objects(root, [file.old for file in decoding])
@@ -291,6 +294,6 @@ def _turned_down_finding(
 def _named_finding(what: Barred, paths: Sequence[str], name: str, level: Level) -> Finding:
     text = (
         f"{turned_down_line(what.row, what.what)}. {files_said(paths)}: the name "
-        f"{escaped_text(name)} stands there where no import is read. See that nothing loads it"
+        f"{escaped_text(name)} stands there in no import of it. See that nothing brings it in"
     )
     return finding("unread-file", level, text, paths, decision=what.name)

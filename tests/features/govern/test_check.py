@@ -788,6 +788,20 @@ def test_a_name_of_what_was_turned_down_is_told_where_no_import_is_read(shop: Pr
     assert checked(shop)[:2] == (0, {}), "what was named before is no news, here or elsewhere"
 
 
+def test_a_package_that_is_called_after_what_was_turned_down_is_told(shop: Project) -> None:
+    decide(shop)
+    write(shop, "old/requirements.txt", "pymongo-inmemory\n")
+    commit(shop)
+    write(shop, "old/requirements.txt", "pymongo-inmemory==2\n")
+    write(shop, "requirements.txt", "django-mongodb-backend\n")
+    write(shop, "build.gradle", 'implementation "org.acme:data-mongodb:1"\n')
+    write(shop, "src/run.py", "from shop.mongodb import part\n")
+    code, found, _ = checked(shop)
+    (one,) = found["unread-file"]
+    assert (code, one["level"]) == (0, "warning")
+    assert one["files"] == ["build.gradle", "requirements.txt"]
+
+
 def test_a_source_that_now_runs_what_it_decodes_is_named(shop: Project) -> None:
     decide(shop)
     write(shop, "old/run.py", "x = b64decode(y)\nexec(x)\n")

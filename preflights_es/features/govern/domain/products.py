@@ -89,6 +89,17 @@ def package_names(option: str) -> frozenset[str]:
     return frozenset(map(fold_letters, (*named, *filter(None, artifacts))))
 
 
+def parts_of_package(one: UsedName) -> frozenset[str]:
+    """The words of what a package is called, folded: `django-celery-beat` may bring Celery.
+
+    Of a module none: a word of it is mostly one of its own parts.
+    """
+    is_package = one.kind in ("npm", "package", "address") or (
+        one.kind == "jvm" and ":" in one.name
+    )
+    return frozenset(_SIGNS.split(fold_letters(one.name)) if is_package else ())
+
+
 def is_chosen(option: str, values: Iterable[str]) -> bool:
     """Whether one of these values is, or names, the option."""
     return any(canonical(option) == canonical(value) or _is_in(option, value) for value in values)
