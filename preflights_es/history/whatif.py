@@ -22,7 +22,7 @@ from preflights_es.history.replayer import Rerun, rerun
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.errors import LLMLostError, SettingsError
 from preflights_es.kernel.events import Input, InputQuarantined, Outcome
-from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, setup_of
+from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, LeadTaken, NamesLead, setup_of
 from preflights_es.kernel.session import Session
 from preflights_es.providers.base import RecordedProvider
 from preflights_es.runtime.performer import PROGRAM
@@ -145,8 +145,8 @@ def led_before(recording: Recording, kept: int) -> LeadSetup:
     taken = [
         turn.input.prompts
         for turn in recording.turns[:kept]
-        if isinstance(turn.input, LeadChanged)
-        and any(isinstance(decision, LeadTaken) for decision in turn.decisions)
+        if isinstance(turn.input, NamesLead)
+        and any(isinstance(one, LeadTaken | CompletionRequested) for one in turn.decisions)
     ]
     return LeadSetup(recording.workflow.led.lead(state), [setup.prompts, *taken][-1])
 
@@ -311,6 +311,8 @@ class _WhatifPlay:
             new = replace_opening_lead(new, self._after)
         if self._after and isinstance(new, LeadChanged):
             return None
+        if self._after and isinstance(new, NamesLead) and new.lead is not None:
+            return replace(new, lead=self._after.lead, prompts=self._after.prompts)
         if isinstance(new, Answers | Opening):
             given = tuple(self._answers.get(one.key, one) for one in answers_in(new))
             if given != answers_in(new):
@@ -391,12 +393,12 @@ def led_by(new: Input, prompts: tuple[tuple[str, str], ...], simulating: Simulat
             return new
         led = LeadSetup(lead, setup.prompts or prompts, setup.candidates or ())
         return replace_opening_lead(new, led)
-    if isinstance(new, LeadChanged) and new.lead is not None:
+    if isinstance(new, NamesLead) and new.lead is not None:
         return replace(new, lead=simulating(new.lead))
     return new
 
 
 def _leader(new: Input) -> str:
     setup = setup_of(new)
-    changed = new.lead if isinstance(new, LeadChanged) else None
+    changed = new.lead if isinstance(new, NamesLead) else None
     return describe_whatif_lead(changed if setup is None else setup.lead)

@@ -6,7 +6,7 @@ what is asked.
 """
 
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import msgspec
 from msgspec import UNSET
@@ -100,7 +100,21 @@ class StepRetried(Input, frozen=True):
     verb: ClassVar[str] = "asked again in"
 
 
-class LeadChanged(Input, frozen=True):
+class NamesLead(Input, frozen=True):
+    """Root of the Inputs behind the first that say who leads from there on."""
+
+    if TYPE_CHECKING:  # each class has both where its events have them
+
+        @property
+        def lead(self) -> Lead | None:
+            """None for the rules."""
+
+        @property
+        def prompts(self) -> tuple[tuple[str, str], ...]:
+            """Pairs of prompt name and version."""
+
+
+class LeadChanged(NamesLead, frozen=True):
     """From here on the lead is another: another model, other prompts, or the rules."""
 
     tag: ClassVar[str] = "led.lead_changed.v1"

@@ -7,7 +7,9 @@ from typing import Any, Final
 
 import msgspec
 
-from preflights_es.kernel.lead import FellBack, LeadChanged, LeadTaken, setup_of
+from preflights_es.kernel.completions import CompletionRequested
+from preflights_es.kernel.events import Input
+from preflights_es.kernel.lead import FellBack, LeadTaken, NamesLead, setup_of
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import Projection, Read, database_integer, database_text
 from preflights_es.words.questions import Answers
@@ -75,7 +77,9 @@ def _session_status_columns(read: Read) -> tuple[str, float | None, str]:
     return (compute_session_status(read.workflow, session, view), view.progress, view.intention)
 
 
-_LEADS: Final = frozenset((LeadChanged, LeadTaken, FellBack))
+@cache
+def _moves_lead(kind: type[Any]) -> bool:
+    return issubclass(kind, NamesLead | FellBack)
 
 
 def _last_lead_of_session(read: Read) -> tuple[str, str, str]:
@@ -84,14 +88,14 @@ def _last_lead_of_session(read: Read) -> tuple[str, str, str]:
     setup = setup_of(read.events[0]) if read.events else None
     if setup is not None:
         provider, model = setup.provider, setup.lead.model if setup.lead else ""
-    if _LEADS.isdisjoint(map(type, read.events)):
+    if not any(map(_moves_lead, {*map(type, read.events)})):
         return provider, model, ""
-    changed: LeadChanged | None = None
+    named: NamesLead | None = None
     for event in read.events:
-        if isinstance(event, LeadChanged):
-            changed = event
-        elif isinstance(event, LeadTaken) and changed is not None:
-            lead, fell_back = changed.lead, ""
+        if isinstance(event, Input):
+            named = event if isinstance(event, NamesLead) else None
+        elif named is not None and isinstance(event, LeadTaken | CompletionRequested):
+            lead, named, fell_back = named.lead, None, ""
             provider, model = (lead.provider, lead.model) if lead else ("mock", "")
         elif isinstance(event, FellBack):
             fell_back = event.reason

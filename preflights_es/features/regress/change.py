@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.regress.results import CauseKind
 from preflights_es.kernel.events import Input
-from preflights_es.kernel.lead import WRITERS, Lead, LeadChanged, setup_of
+from preflights_es.kernel.lead import WRITERS, Lead, NamesLead, setup_of
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.settings.load import Options
 from preflights_es.use.leads import Leads
@@ -94,7 +94,7 @@ def describe_change(change: RunChange) -> tuple[str, ...]:
 
 def apply_change_to_input(new: Input, change: RunChange, workflow: Workflow[Any]) -> Input:
     """An Input that says who leads, with the change; any other as it is."""
-    if isinstance(new, LeadChanged) and new.lead is not None:
+    if isinstance(new, NamesLead) and new.lead is not None:
         lead = _apply_change_to_lead(new.lead, change, workflow)
         return replace(new, lead=lead, prompts=_prompts(new.prompts, lead, change, workflow))
     setup = setup_of(new)
@@ -119,7 +119,7 @@ def touches(inputs: Iterable[Input], change: RunChange, workflow: Workflow[Any])
 
 
 def _leads(new: Input) -> tuple[Lead, Pairs, object] | None:
-    said = new if isinstance(new, LeadChanged) else setup_of(new)
+    said = new if isinstance(new, NamesLead) else setup_of(new)
     if said is None or said.lead is None:
         return None
     return said.lead, said.prompts, getattr(said, "candidates", ())

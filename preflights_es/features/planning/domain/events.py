@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.completions import COMPLETION_EVENTS
 from preflights_es.kernel.events import Decision, Event, Input, SourceSession, Value, Whole
-from preflights_es.kernel.lead import LED_EVENTS, Lead, Setup
+from preflights_es.kernel.lead import LED_EVENTS, Lead, NamesLead, Setup
 from preflights_es.kernel.ports import SettingsSource, SettingsTable
 from preflights_es.kernel.text import late_pattern
 from preflights_es.words.questions import Language, Refusal
@@ -184,7 +184,7 @@ class PlanAsked(Input, frozen=True):
     situation: Situation
 
 
-class PlanAskedAgain(Input, frozen=True):
+class PlanAskedAgain(NamesLead, frozen=True):
     """The actor asks for another plan of the same day."""
 
     tag: ClassVar[str] = "planning.plan_asked_again.v1"
