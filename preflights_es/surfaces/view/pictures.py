@@ -1,6 +1,5 @@
 """Where things stand in a picture, as numbers; templates draw them as SVG: a session as a timeline
-of lanes and marks, days with decisions, and decisions with what they replace. Also how a session
-stood at any event.
+of lanes and marks, days with decisions, and decisions with what they replace.
 """
 
 from __future__ import annotations
@@ -12,25 +11,22 @@ from typing import Any, Final, Literal, get_args
 
 import msgspec
 
-from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionFailed, CompletionReceived
-from preflights_es.kernel.errors import LogDamaged, SessionFaulted
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.lead import ResponseRejected
 from preflights_es.kernel.ports import Stored
-from preflights_es.kernel.session import Session, misplaced
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.projections import usage
 from preflights_es.projections.audit import LoggedStep, TrailActor, steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.session_story import call_costs
 from preflights_es.projections.usage import Price, ProviderCall
-from preflights_es.store.stored_events import erased, erased_before
+from preflights_es.store.stored_events import erased
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import EXCEPTION, Related, list_superseded
 from preflights_es.words.event_names import NO_MODELS, event_in_words
 from preflights_es.words.questions import Refusal
-from preflights_es.words.workflow import Cost, Workflow
+from preflights_es.words.workflow import Cost
 
 Lane = Literal["person", "rules", "model", "agent", "files"]
 LANES: Final[tuple[Lane, ...]] = get_args(Lane)
@@ -52,6 +48,7 @@ MIDDLES: Final[Mapping[Lane, int]] = {
 STEP: Final = 18.0  # units between marks of one moment; a unit is a pixel
 EDGE: Final = 24.0  # units before the first mark and behind the last
 CALL: Final = 150.0  # units of the longest call
+PIXEL: Final = 1.0  # units of the shortest
 FOLD: Final = 64.0  # units of a gap that is folded
 TICK: Final = 84.0  # units between two times that are written
 LONG_MS: Final = (2_000, 120_000)
@@ -73,7 +70,7 @@ class TimelineMark(msgspec.Struct, frozen=True, kw_only=True):
     """Microseconds since 1970 UTC; None where a damaged database has no time."""
     x: float
     width: float = 0.0
-    """Of a call: until its outcome; 0.0 of everything else."""
+    """Of a call: how long it took; 0.0 of everything else."""
     call: ProviderCall | None = None
     """What a request of a model came to."""
     costs: tuple[Cost, ...] = ()
@@ -178,15 +175,17 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         told = self.steps[first - 1 : first - 1 + PART]
         places, gaps = _place_timeline_events(told, self.calls)
         width = (places[-1] if places else 0.0) + EDGE
-        ends = _outcomes(told, places)
-        marks = []
-        for step, x in zip(told, places, strict=True):
-            call = self.calls.get(step.stored.version)
-            behind = width - EDGE / 2 if call and call.outcome == "open" else x
-            end = ends.get(call.call, behind) if call else x
-            marks.append(
-                self._mark(step, call, x, max(end - x, STEP / 2) if call else 0.0, prices=prices)
+        widths = _width_of_calls(told, places, self.calls)
+        marks = [
+            self._mark(
+                step,
+                self.calls.get(step.stored.version),
+                x,
+                widths.get(step.stored.version, 0.0),
+                prices=prices,
             )
+            for step, x in zip(told, places, strict=True)
+        ]
         return TimelinePart(
             first=told[0].stored.version if told else 0,
             last=told[-1].stored.version if told else 0,
@@ -275,13 +274,40 @@ def _recorded_moment(one: Stored) -> int | None:
     return at if isinstance(at, int) else None
 
 
-def _outcomes(told: Sequence[LoggedStep], places: Sequence[float]) -> dict[str, float]:
-    """Where the outcome of a call stands, by the call."""
-    found: dict[str, float] = {}
+def _outcomes(
+    told: Sequence[LoggedStep], places: Sequence[float]
+) -> dict[str, tuple[float, int | None]]:
+    """Where and when the outcome of a call stands, by the call."""
+    found: dict[str, tuple[float, int | None]] = {}
     for step, x in zip(told, places, strict=True):
         if isinstance(step.event, CompletionReceived | CompletionFailed):
-            found.setdefault(step.event.call, x)
+            found.setdefault(step.event.call, (x, _recorded_moment(step.stored)))
     return found
+
+
+def _width_of_calls(
+    told: Sequence[LoggedStep], places: Sequence[float], calls: Mapping[int, ProviderCall]
+) -> dict[int, float]:
+    """How wide the bar of each call is, by version: by one scale, that of the axis where it is
+    closest; one whose time is not known goes to its outcome.
+    """
+    ends = _outcomes(told, places)
+    took, rooms, scales = dict[int, int | None](), dict[int, float](), list[float]()
+    for step, x in zip(told, places, strict=True):
+        version = step.stored.version
+        if (call := calls.get(version)) is None:
+            continue
+        behind = places[-1] + EDGE / 2 if call.outcome == "open" else x + STEP / 2
+        end, outcome = ends.get(call.call, (behind, None))
+        took[version], rooms[version] = call.latency_ms, end - x
+        if call.latency_ms and outcome is not None:
+            passed = (outcome - (_recorded_moment(step.stored) or outcome)) / 1_000
+            scales.append((end - x) / max(passed, call.latency_ms))
+    scale = min(scales, default=0.0)
+    return {
+        version: rooms[version] if ms is None else max(round(ms * scale, 1), PIXEL)
+        for version, ms in took.items()
+    }
 
 
 # 2. A session: times -------------------------------------------------------------------------
@@ -333,59 +359,7 @@ def _ticks(
         free, day, told_at, whole = x + TICK, today, at, whole if is_repeated else at
 
 
-# 3. A session as it stood --------------------------------------------------------------------
-
-
-class SessionAtEvent(msgspec.Struct, frozen=True):
-    """A session as it stood behind an event, or why that cannot be said."""
-
-    session: Session[Any] | None
-    why: str = ""
-
-
-def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEvent]:
-    """A session behind some of its events, by their versions; it is folded once."""
-    covered = erased_before(read.stored)
-    session: Session[Any] = Session(read.workflow.decider.initial, version=max(covered - 1, 0))
-    found = {}
-    for version in sorted({*versions}):
-        if version <= covered:  # the erasure itself is folded from nothing
-            found[version] = SessionAtEvent(None, "its payloads were erased")
-            continue
-        try:
-            for n in range(session.version, version):
-                session = evolve_recorded_event(
-                    read.workflow, session, read.events[n], read.stored[n]
-                )
-        except (LogDamaged, SessionFaulted) as error:
-            found[version] = SessionAtEvent(None, str(error))
-        else:
-            found[version] = SessionAtEvent(session)
-    return found
-
-
-def evolve_recorded_event(
-    workflow: Workflow[Any], session: Session[Any], event: Event | None, one: Stored
-) -> Session[Any]:
-    """A session behind one more of its recorded events.
-
-    Raises:
-        LogDamaged: the event cannot be read, or cannot stand there.
-        SessionFaulted: folding it raises.
-    """
-    where = f"session {one.session_id}"
-    if event is None:
-        raise LogDamaged(where, session.version + 1, "its payload cannot be read")
-    if found := misplaced(session, event, one):
-        raise LogDamaged(where, session.version + 1, found)
-    try:
-        return kernel.evolve(workflow.decider, session, event)
-    except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
-        name = workflow.name
-        raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
-
-
-# 4. Days with decisions ----------------------------------------------------------------------
+# 3. Days with decisions ----------------------------------------------------------------------
 
 WIDTH: Final = 1_000
 BAR_MIN: Final = 2.5
@@ -454,7 +428,7 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
     )
 
 
-# 5. How decisions stand to each other --------------------------------------------------------
+# 4. How decisions stand to each other --------------------------------------------------------
 
 NODES_MAX: Final = 120
 NODE: Final = (220, 46)  # width and height

@@ -5,7 +5,7 @@ what people saw, and what was proposed.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property, partial
 from itertools import chain, groupby, islice, takewhile
@@ -14,10 +14,12 @@ from typing import Any, Final
 import msgspec
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import LogDamaged, PreflightsError
+from preflights_es.kernel import session as kernel
+from preflights_es.kernel.errors import LogDamaged, PreflightsError, SessionFaulted
 from preflights_es.kernel.events import Decision, Event, Input, SessionErased, Signable
 from preflights_es.kernel.json import ABSENT, canonical_json, decode_plain_json, differences
 from preflights_es.kernel.ports import Head, Stored
+from preflights_es.kernel.session import Session, misplaced
 from preflights_es.kernel.text import shortened
 from preflights_es.projections.audit import TrailActor
 from preflights_es.projections.json_words import (
@@ -37,6 +39,7 @@ from preflights_es.projections.session_story import (
 )
 from preflights_es.projections.usage import Price
 from preflights_es.runtime.runner import Handle, Step
+from preflights_es.store.stored_events import erased_before
 from preflights_es.surfaces.view import pictures
 from preflights_es.use import sessions as use
 from preflights_es.use.answers import asked_in
@@ -45,7 +48,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
 from preflights_es.words.event_names import pointer_in_words, value_of_pointer
 from preflights_es.words.questions import Answers, Question, answers_in
-from preflights_es.words.workflow import HEAD, Cost, View
+from preflights_es.words.workflow import HEAD, Cost, View, Workflow
 
 PAYLOAD: Final = 100_000  # characters of a payload on a page
 LOOK: Final = 4_000  # characters of one beside the timeline, and of a text of a call
@@ -134,12 +137,12 @@ def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
     held = [one for one in versions if 0 < one <= at.holds_to]
     found = {
         version: _view_at_event(at, version, stood)
-        for version, stood in pictures.stood_behind(at.read, held).items()
+        for version, stood in stood_behind(at.read, held).items()
     }
     return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
 
 
-def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> ViewAtEvent:
+def _view_at_event(at: Looked, version: int, stood: SessionAtEvent) -> ViewAtEvent:
     session = stood.session
     if session is None:
         return ViewAtEvent(why=stood.why)
@@ -155,6 +158,55 @@ def _view_at_event(at: Looked, version: int, stood: pictures.SessionAtEvent) -> 
         return ViewAtEvent(why=str(error))
     except Exception as error:  # the view of a workflow, perhaps of another package
         return ViewAtEvent(why=f"its view fails: {type(error).__name__}: {error}")
+
+
+class SessionAtEvent(msgspec.Struct, frozen=True):
+    """A session as it stood behind an event, or why that cannot be said."""
+
+    session: Session[Any] | None
+    why: str = ""
+
+
+def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEvent]:
+    """A session behind some of its events, by their versions; it is folded once."""
+    covered = erased_before(read.stored)
+    session: Session[Any] = Session(read.workflow.decider.initial, version=max(covered - 1, 0))
+    found = {}
+    for version in sorted({*versions}):
+        if version <= covered:  # the erasure itself is folded from nothing
+            found[version] = SessionAtEvent(None, "its payloads were erased")
+            continue
+        try:
+            for n in range(session.version, version):
+                session = evolve_recorded_event(
+                    read.workflow, session, read.events[n], read.stored[n]
+                )
+        except (LogDamaged, SessionFaulted) as error:
+            found[version] = SessionAtEvent(None, str(error))
+        else:
+            found[version] = SessionAtEvent(session)
+    return found
+
+
+def evolve_recorded_event(
+    workflow: Workflow[Any], session: Session[Any], event: Event | None, one: Stored
+) -> Session[Any]:
+    """A session behind one more of its recorded events.
+
+    Raises:
+        LogDamaged: the event cannot be read, or cannot stand there.
+        SessionFaulted: folding it raises.
+    """
+    where = f"session {one.session_id}"
+    if event is None:
+        raise LogDamaged(where, session.version + 1, "its payload cannot be read")
+    if found := misplaced(session, event, one):
+        raise LogDamaged(where, session.version + 1, found)
+    try:
+        return kernel.evolve(workflow.decider, session, event)
+    except Exception as error:  # a bug of ours, or of the workflow: it is shown in its place
+        name = workflow.name
+        raise SessionFaulted(one.session_id, session.version + 1, error, name) from error
 
 
 class Changed(msgspec.Struct, frozen=True):
