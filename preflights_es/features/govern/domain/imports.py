@@ -110,6 +110,7 @@ _MENTION: Final = late_pattern(
         | [{\[,\s]:(?=\w)                                         # a symbol
         | \b(?:install|add)[ \t]+["']? | \bfind_package\( | ^[ \t]*(?:-[ \t]+)?name:[ \t]+
       ) ((?i:@?[a-z][\w.@/:+-]*))
+    | [\[,][ \t]*([a-z][\w.-]*)(?=[ \t]*[,\]])                      # in a list on one line
     | \b([a-z][\w+]*)(?=://)                                      # an address
     | ^[ \t]*(?:-[ \t]+)?["']?((?i:[a-z][\w.-]+))["']?(?:[ \t]*\[[^]\n]*\])?[ \t]*
       (?: [=<>~!]=[ \t]*["']?[\d*] | [=:][ \t]*(?:["'][\^~*\d<>=]|[\^~]\d) | $ )  # in a list
@@ -147,7 +148,7 @@ def mentioned(path: str, text: str, wanted: AbstractSet[str]) -> set[str]:
         ordinary = EVERYDAY | read_small_words("everyday")
     for name in near - found:  # a full name, as languages take it without an import
         whole, dot = re.escape(name), r"\.|" if "." in name else ""
-        form = rf"(?<![\w.:]){whole}(?:{dot}::)\w|\\{whole}\\\w"
+        form = rf"(?<![\w.:])(?:global::)?{whole}(?:{dot}::)\w|\\{whole}\\\w"
         if name not in ordinary:
             form = rf"(?<![\w-]){whole}(?![\w-])"
         if re.search(form, folded):
@@ -349,7 +350,9 @@ def _read_dependency_table(of: Mapping[str, Any], *, inside: bool = False) -> It
 
 
 def _read_package_json(text: str) -> Iterator[UsedName]:
-    """The packages of a whole file, whatever their versions; none that lies in the repository."""
+    """The packages of a whole file, whatever their versions, and what its scripts install; none
+    that lies in the repository.
+    """
     try:
         found = json.loads(text)
     except (ValueError, RecursionError):
@@ -357,6 +360,7 @@ def _read_package_json(text: str) -> Iterator[UsedName]:
     tables = found.items() if isinstance(found, dict) else ()
     for kind, table in tables:
         for name, version in table.items() if isinstance(table, dict) else ():
+            yield from _commands(str(version)) if kind == "scripts" else ()
             is_here = re.match(r"(?:workspace|link|file|portal):", str(version))
             if kind.endswith("ependencies") and not is_here:
                 yield UsedName(name, "npm")
