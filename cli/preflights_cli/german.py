@@ -95,6 +95,7 @@ GERMAN: Final = {
     ),
     "{name} is replaced once you accept.": "{name} wird mit der Annahme ersetzt.",
     "replaces {name}": "ersetzt {name}",
+    "stays in force beside it: {name}": "bleibt daneben in Kraft: {name}",
     "because: {text}": "weil: {text}",
     "for: {text}": "für: {text}",
     "follows: {text}": "daraus folgt: {text}",

@@ -257,7 +257,7 @@ def test_a_record_that_contradicts_an_answer_is_said_before_and_after_the_accept
         t.type("MySQL")
         assert f"  1. contradicts: {path}" in t.expect(BECAUSE)
         t.type("")
-        t.proposal()
+        assert f"  stays in force beside it: {path}" in t.proposal()
         t.press("a")
         said = " ".join(t.rest().split())
         assert f"both hold now: ADR-0008, and {path} Use PostgreSQL for the orders. " in said
