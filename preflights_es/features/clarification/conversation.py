@@ -191,7 +191,9 @@ class _Conversation(NamedTuple):
             voice.say(f"  {say('replaces {name}', name=_numbered_decision_title(old))}")
         for _, one in self._unsettled(found):
             if one.differs and one.path:  # one of ours waits for a choice
-                voice.say(f"  {say('stays in force beside it: {name}', name=escaped_text(one.path))}")
+                voice.say(
+                    f"  {say('stays in force beside it: {name}', name=escaped_text(one.path))}"
+                )
 
     def _revised(self, session: View) -> View:
         """Revise one answer, and answer the questions that follow."""
