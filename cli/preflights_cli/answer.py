@@ -42,7 +42,8 @@ def answer_command(
 ) -> int:
     """Answer the open question; a number stands for its option.
 
-    With --because and the like, say why; without an answer, only that is recorded.
+    With --because and the like, say why; without an answer, only that is recorded. Alone, it asks
+    the question at a terminal.
 
     \b
     Examples:
@@ -58,7 +59,9 @@ def answer_command(
         if answer or relayed or reasons is not None:
             raise click.UsageError("--not-this stands alone: answer what is asked then")
         return say_session_result(voice, FEATURES.port("dismiss_topic")(app, session))
-    _refuse_nothing(answer, reasons, asks=f"; `preflights resume {session}` asks the question")
+    if not (answer or relayed or reasons or voice.as_json) and is_terminal():
+        return dialogue.run_dialogue(app, voice, sessions.resume(app, session), is_resumed=True)
+    _refuse_nothing(answer, reasons)
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.parse_answer_words(answer)
@@ -67,9 +70,9 @@ def answer_command(
     )
 
 
-def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None, asks: str = "") -> None:
+def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
     if reasons is None and not answer:
-        raise click.UsageError(f"give an answer, or why it is decided so (--because){asks}")
+        raise click.UsageError("give an answer, or why it is decided so (--because)")
 
 
 @click.command()

@@ -44,6 +44,18 @@ def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Proje
     assert f"preflights answer {asked[-8:]}" in house.call("inbox").out
 
 
+def test_an_answer_without_a_value_asks_the_question_at_a_terminal(house: Project) -> None:
+    asked = _opened(house, "Store orders in a database")
+    house.call("answer", "last").refused(2, "give an answer")
+    with terminal(house, "answer", "last") as t:
+        t.expect("Which database type")
+        t.type("PostgreSQL")
+        t.proposal()
+        t.press("a")
+        t.rest()
+    assert house.show(asked)["status"] == "accepted"
+
+
 def test_what_waits_moves_no_terminal_and_a_key_accepts_what_is_named(house: Project) -> None:
     _opened(house, "Add login \u202e**b** \U000e0041", *READY)
     assert house.call("inbox").is_safe()
