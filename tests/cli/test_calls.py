@@ -340,6 +340,27 @@ def test_other_commands_leave_calls_out_or_count_them_apart(empty: Project) -> N
     assert empty.call("recall", "a", "--no-input").code != 4
 
 
+def test_a_run_takes_calls_by_their_time_and_their_model(empty: Project) -> None:
+    lines = [
+        call("a", time="2026-01-02T00:00:00Z", session="x"),
+        call("a", "Hi!", "b", time="2026-02-02T00:00:00Z", session="x"),
+        call("c", time="2026-01-03T00:00:00Z", session="y"),
+    ]
+    lines[0]["request"]["model"] = "big"
+    write(empty, *lines)
+    imported(empty)
+    for said, found in (
+        (("--led-by", "big"), 1),
+        (("--led-by", "openai/m1"), 2),
+        (("--since", "2026-01-03"), 2),
+        (("--since", "2026-02-01"), 1),
+    ):
+        run = empty.call("regress", "--workflow", "calls", "--model", "m", "--json", *said)
+        assert run.json["sessions"] == found, said
+    both = ("--since", "2026-02-01", "--led-by", "big")
+    empty.call("regress", "--workflow", "calls", *both).refused(1, "no session matches")
+
+
 def observation(id_: str, trace: str, words: str) -> dict[str, Any]:
     """A generation as Langfuse exports it."""
     return {

@@ -71,7 +71,10 @@ EXAMPLES: Final = {
 @click.argument("session", type=SESSION, nargs=-1, metavar="[SESSION|FILE|FOLDER]...")
 @text_option("--workflow", metavar="NAME", help="Only sessions of this workflow.")
 @click.option(
-    "--since", type=Moment(is_end=False), metavar="DATE", help="Only sessions with events since."
+    "--since",
+    type=Moment(is_end=False),
+    metavar="DATE",
+    help="Only sessions with events since; of calls, by when they were made.",
 )
 @text_option("--status", metavar="STATUS", help="Only this status.")
 @text_option("--led-by", metavar="NAME", help="Only this provider or model.")

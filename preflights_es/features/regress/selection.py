@@ -28,6 +28,7 @@ from preflights_es.kernel.errors import AnotherVersion, LogDamaged, Refused
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.ports import Head, Stream
 from preflights_es.projections.sessions import SessionColumns, fold_session_rows
+from preflights_es.projections.usage import list_session_calls
 from preflights_es.providers.capabilities import ALIASES
 from preflights_es.runtime.features import FEATURES
 from preflights_es.runtime.finder import ANY, LAST
@@ -57,7 +58,7 @@ class Selection(msgspec.Struct, frozen=True, kw_only=True):
     only: str | None = None
     """The id of one session, or how it ends."""
     since: int | None = None
-    """Microseconds since 1970 UTC: they have an event from then on."""
+    """Microseconds since 1970 UTC: they have an event from then on, or a call that was made."""
     status: str | None = None
     led_by: str | None = None
     """A provider, a model, or `provider/model`; `mock` for the rules."""
@@ -313,8 +314,10 @@ class _Picking:
                 continue  # many, and none of them is ours: they are judged where they are named
             if not head.session_id.endswith(asked.only or ""):
                 continue
-            row = kept or self._row(process.following.stream(head)) if asked.looks_inside else None
-            if self._is_meant(row):
+            rows = [kept] if kept and not offers_pairs(head.workflow) else []
+            if asked.looks_inside and not rows:
+                rows = self._rows(process.following.stream(head))
+            if self._is_meant(rows):
                 found.append(_SelectedSession(head.session_id, head))
         return found
 
@@ -333,19 +336,29 @@ class _Picking:
         except (LogDamaged, AnotherVersion):
             return True
         head = head_of(stored)
-        row = self._row(Stream(head, tuple(stored))) if asked.looks_inside else None
-        return asked.workflow in (None, head.workflow) and self._is_meant(row)
+        rows = self._rows(Stream(head, tuple(stored))) if asked.looks_inside else []
+        return asked.workflow in (None, head.workflow) and self._is_meant(rows)
 
-    def _row(self, stream: Stream) -> SessionColumns | None:
+    def _rows(self, stream: Stream) -> list[SessionColumns]:
+        """What is looked at: of another program's calls each; none where it is unreadable."""
         try:
-            return SessionColumns(*fold_session_rows(self._reader.read(stream))[0])
+            read = self._reader.read(stream)
+            row = SessionColumns(*fold_session_rows(read)[0])
         except AnotherVersion:
-            return None
+            return []
+        calls = list_session_calls(read) if offers_pairs(row.workflow) else []
+        made = (
+            replace(row, provider=call.provider, model=call.model, moved_at=call.at)
+            for call in calls
+        )
+        return [*made] or [row]
 
-    def _is_meant(self, row: SessionColumns | None) -> bool:
+    def _is_meant(self, rows: Iterable[SessionColumns]) -> bool:
+        known = [self._fits(row) for row in rows]
+        return not known or any(known)
+
+    def _fits(self, row: SessionColumns) -> bool:
         asked = self._asked
-        if row is None:
-            return True
         led_by = (row.provider, row.model, f"{row.provider}/{row.model}")
         return (
             (asked.since is None or row.moved_at >= asked.since)
