@@ -95,8 +95,8 @@ def test_enter_asks_for_each_part_by_a_menu(house: Project) -> None:
         assert "sessions by workflow 2026-11-01..2026-11-30" in t.expect(ASKED)
         t.type("")
         t.expect("Metric: ")
-        t.end()
-        t.rest()
+        t.type("quit")
+        assert "question" not in t.rest()
         assert t.code() == 0
 
 

@@ -289,7 +289,10 @@ class Asking(msgspec.Struct, frozen=True, kw_only=True):
 def _chosen_at(title: str, options: Sequence[str]) -> str:
     """A choice of a menu by its number, or other words."""
     _list_options(options)
-    return resolve_candidate_number(read_typed_line(f"{title}: ").strip(), options)
+    typed = read_typed_line(f"{title}: ").strip()
+    if typed.casefold() in QUIT:
+        raise ConversationLeft
+    return resolve_candidate_number(typed, options)
 
 
 def _list_options(options: Sequence[str]) -> None:
