@@ -120,6 +120,9 @@ def test_a_day_without_an_open_task_says_so_and_refuses_one_that_is_over(
 
 
 def test_busy_intervals_and_the_end_of_the_day_are_kept(house: Project, tasks: list[str]) -> None:
+    settings = house.folder / "preflights.toml"
+    settings.write_text('[planning]\nuntil = "09:50"\n')
+    assert today(house, "--from", "08:00")["window"] == ["08:00", "09:50"]
     found = today(
         house, *DAY, "--busy", "9:00-9:30", "--busy", "10:00\u201313:00", "--minutes", "95"
     )
@@ -130,9 +133,14 @@ def test_busy_intervals_and_the_end_of_the_day_are_kept(house: Project, tasks: l
         ("15:00", "16:30", "focus"),
     ]
     assert [one["task_id"] for one in found["not_planned"]] == tasks[1:3]
-    (house.folder / "preflights.toml").write_text('[planning]\nuntil = "09:50"\n')
-    assert today(house, "--from", "08:00")["window"] == ["08:00", "09:50"]
-    (house.folder / "preflights.toml").write_text('[planning]\nuntil = "late"\n')
+    again = today(house, "--from", "08:00", "--minutes", "40")
+    assert [(e["start"], e["end"], e["kind"]) for e in again["timeline"]][:3] == [
+        ("08:00", "08:40", "focus"),
+        ("09:00", "09:30", "busy"),
+        ("10:00", "13:00", "busy"),
+    ], "what is not said again holds"
+    assert again["window"] == ["08:00", "18:00"]
+    settings.write_text('[planning]\nuntil = "late"\n')
     done = house.call("today")
     assert (done.code, "expected a time such as 18:00" in done.err) == (2, True)
 

@@ -130,10 +130,8 @@ def _read_day_situation(
         Refused: something said is no time or no interval.
     """
     was = None if handle is None else planned_for(handle)
-    if was is None or wanted.is_said:
-        asked = window(day, wanted, request.process.settings.of(WORKFLOW))
-    else:
-        asked = kept_window(day, was)
+    kept = None if was is None else kept_window(day, was)
+    asked = window(day, wanted, request.process.settings.of(WORKFLOW), kept)
     found = compose_day_situation(day, asked, _read_item_rows(request))
     is_open = was is not None and any(one.task.id == was.focus for one in found.tasks)
     return replace(found, focus=was.focus) if was is not None and is_open else found
@@ -301,11 +299,12 @@ class Window(msgspec.Struct, frozen=True):
     busy: tuple[Busy, ...]
 
 
-def window(day: LocalDay, wanted: WantedDay, until: str) -> Window:
+def window(day: LocalDay, wanted: WantedDay, until: str, kept: Window | None = None) -> Window:
     """What is wanted of a day.
 
     Args:
         until: when the day ends, where the person does not say.
+        kept: what was wanted of it before, which holds where the person says nothing.
 
     Raises:
         Refused: something is no time, no interval, or no number of minutes.
@@ -315,15 +314,16 @@ def window(day: LocalDay, wanted: WantedDay, until: str) -> Window:
         raise Refused(message, code="no_minutes")
     if len(wanted.busy) > BUSY_MAX:
         raise Refused(f"at most {BUSY_MAX} intervals are taken", code="too_many_intervals")
-    busy = tuple(_interval(day, typed) for typed in wanted.busy)
-    first = day.now[11:16] if wanted.start is None else wanted.start
-    last = until if wanted.end is None else wanted.end
-    start, end = _clock_minutes(first), _clock_minutes(last)
+    if kept is None:
+        kept = Window(_soon(day), find_ending_minute(day, _clock_minutes(until)), None, ())
+    start = kept.start if wanted.start is None else starting(day, _clock_minutes(wanted.start))
+    end = kept.end if wanted.end is None else find_ending_minute(day, _clock_minutes(wanted.end))
     if (wanted.start, wanted.end) != (None, None) and end <= start:
-        message = f"found {first} to {last}, expected an end after the beginning"
+        said = (wanted.start or _clock_words(day, start), wanted.end or _clock_words(day, end))
+        message = f"found {' to '.join(said)}, expected an end after the beginning"
         raise Refused(message, code="no_interval")
-    begins = _soon(day) if wanted.start is None else starting(day, start)
-    return Window(begins, find_ending_minute(day, end), wanted.minutes, busy)
+    busy = tuple(_interval(day, typed) for typed in wanted.busy)
+    return Window(start, end, wanted.minutes or kept.minutes, busy or kept.busy)
 
 
 def kept_window(day: LocalDay, was: Situation) -> Window:
@@ -369,6 +369,11 @@ def find_ending_minute(day: LocalDay, clock: int) -> int:
     return next(
         (m + 1 for m in reversed(range(day.length)) if _wall_clock_minute(day, m) < clock), 0
     )
+
+
+def _clock_words(day: LocalDay, minute: int) -> str:
+    clock = _wall_clock_minute(day, minute)
+    return f"{clock // 60:02d}:{clock % 60:02d}"
 
 
 def _wall_clock_minute(day: LocalDay, minute: int) -> int:
