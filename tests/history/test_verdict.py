@@ -367,6 +367,14 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     )
 
 
+def test_what_got_worse_or_better_is_counted_of_the_same_sessions() -> None:
+    right = side(right=True, valid=True)
+    fixed = case(side(right=None, valid=False), side(right=None, valid=True))
+    found = compute_verdict([*[case(right, right)] * 6, *[fixed] * 9], MARGIN)
+    assert [(one.measure, one.pairs) for one in found.tests] == [("agreement", 6), ("validity", 15)]
+    assert "15 sessions were compared, of which 9 got worse or better" in found.why
+
+
 def test_without_anything_accepted_nothing_passes_and_rules_by_agreement_alone() -> None:
     valid = case(side(right=None), side(right=None))
     found = compute_verdict([valid] * 5_000, MARGIN)

@@ -119,24 +119,21 @@ def _advice(
     unclear = "This run cannot tell whether the change is worse."
     if not agreement.pairs:
         return f"{unclear} No session could be compared with what a person accepted."
-    compared = (
-        f"{count_in_words(agreement.pairs, 'session')} {'was' if agreement.pairs == 1 else 'were'}"
-    )
-    needed = max(one.pairs_needed for one in tests)
     if hollow:
         return f"{unclear} Without the change, {HOLLOW[hollow[0]]}: nothing can be lost."
-    if agreement.pairs >= needed:
-        worse = max(one.worse for one in tests)
-        unknown = max(one.unknown for one in tests)
-        what = f"got worse, and {unknown:,} more came to no result" if unknown else "got worse"
-        sessions = count_in_words(agreement.pairs, "session")
-        return f"{unclear} {worse:,} of {sessions} {what}: look at them."
-    differ = max(one.worse + one.better for one in tests)
-    of_which = f", of which {differ:,} got worse or better" if differ else ""
-    return (
-        f"{unclear} {compared} compared{of_which}; to tell, it takes about"
-        f" {math.ceil(needed / 10) * 10:,} such sessions."
-    )
+    if lacking := [one for one in tests if 0 < one.pairs < one.pairs_needed]:
+        one = max(lacking, key=lambda one: one.pairs_needed)
+        compared = f"{count_in_words(one.pairs, 'session')} {'was' if one.pairs == 1 else 'were'}"
+        differ = one.worse + one.better
+        of_which = f", of which {differ:,} got worse or better" if differ else ""
+        return (
+            f"{unclear} {compared} compared{of_which}; to tell, it takes about"
+            f" {math.ceil(one.pairs_needed / 10) * 10:,} such sessions."
+        )
+    one = max(tests, key=lambda one: one.worse + one.unknown)
+    more = f", and {one.unknown:,} more came to no result" if one.unknown else ""
+    sessions = count_in_words(one.pairs, "session")
+    return f"{unclear} {one.worse:,} of {sessions} got worse{more}: look at them."
 
 
 def _sides(cases: Sequence[Case]) -> dict[str, list[RunMeasures]]:
