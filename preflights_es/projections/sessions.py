@@ -104,7 +104,7 @@ def _last_lead_of_session(read: Read) -> tuple[str, str, str]:
 
 SESSIONS: Final = Projection(
     name="sessions",
-    version=1,
+    version=2,
     rows=fold_session_rows,
     row=SessionColumns,
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.
