@@ -391,6 +391,7 @@ def open_program(
     )
     app = program.request(key=key)
     app.tell = voice.notice
+    app.process.drawn = bar(voice, "Preparing tables", least=PREPARED_FROM)
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
     if voice.verbose:
@@ -435,6 +436,7 @@ def hint_other_projects(app: Request, voice: Voice) -> None:
 
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn
+PREPARED_FROM: Final = 1_000  # sessions: tables of fewer are made within a second
 
 
 def bar(voice: Voice, label: str, *, least: int = BAR_FROM) -> Drawn:

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
     from preflights_es.runtime.derived_rows import ProjectionCheck
     from preflights_es.runtime.projector import Projector
     from preflights_es.store.sql_projections import SqlFollowing
+    from preflights_es.use.results import Drawn
     from preflights_es.use.signatures import Signatures
     from preflights_es.words.signing import Signed
 
@@ -160,6 +161,8 @@ class Process:
         """
         self.settings = settings
         self.tell = tell
+        self.drawn: Drawn | None = None
+        """Shows how far the tables of a large log are."""
         self.lock = RLock()
         self._stands_in = stands_in
         self._access = access
@@ -358,7 +361,9 @@ class Process:
     @made_once
     def projector(self) -> Projector:
         """The projections of the log; a reader of one catches up first."""
-        return projector(self.following)
+        found = projector(self.following)
+        found.drawn = self.drawn or found.drawn
+        return found
 
     def numbered(self, number: int) -> list[str]:
         """Sessions of this project whose record may bear a number; their own logs say whether."""

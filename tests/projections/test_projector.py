@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -94,6 +95,22 @@ def test_a_reader_sees_the_append_that_came_right_before(store: SqlStore) -> Non
     assert seen[0] == ("needs_answers", 0)
     assert seen[-1][0] == "accepted"
     assert list(following(store).rows("sessions", "elsewhere")) == []
+
+
+def test_who_waits_for_the_first_fold_sees_how_far_it_is(store: SqlStore) -> None:
+    ids = recorded(store, several())
+    seen = list[object]()
+
+    @contextmanager
+    def drawn(length: int) -> Iterator[Callable[[int], object]]:
+        seen.append(length)
+        yield seen.append
+
+    for _ in range(2):
+        projections = following(store)
+        projections.drawn = drawn
+        projections.catch_up()
+    assert seen == [len(ids), len(ids)], "and nothing the second time"
 
 
 # 2. Crashes ----------------------------------------------------------------------------------
