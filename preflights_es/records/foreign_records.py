@@ -42,6 +42,7 @@ from preflights_es.records.record_text import (
 from preflights_es.records.status_words import (
     REFERENCES_MAX,
     StatusSaid,
+    begins_with_status,
     goes_on,
     iso_date,
     parse_status_text,
@@ -121,7 +122,8 @@ def is_decision(path: str, content: bytes) -> bool:
     header = _read_foreign_header(path, parts)
     says_so = header.number is not None or _count_decision_headings(parts) > 1
     is_known = header.status not in ("none", "unknown")
-    return is_known and says_so and not is_other_page(name_of_record(path))
+    is_template = _TEMPLATE_TITLE.fullmatch(_first_stated_value(parts, "date"))
+    return is_known and says_so and not (is_template or is_other_page(name_of_record(path)))
 
 
 def _count_decision_headings(parts: Parts) -> int:
@@ -264,7 +266,8 @@ def status_of(parts: Parts) -> str:
     heading = status_heading(parts)
     if place is None and heading is None:
         badges = _BADGE.findall(_head(parts))
-        return next(filter(says_status, badges), "")
+        changes = _text_below_heading(parts, "changelog", "change log").splitlines()
+        return next(filter(says_status, badges), "\n".join(filter(begins_with_status, changes)))
     return (place and _read_place_text(parts, place)) or (
         _beneath(parts, heading) if heading else ""
     )

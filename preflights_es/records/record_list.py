@@ -43,7 +43,7 @@ from preflights_es.records.record_names import (
 from preflights_es.system.files import Unreadable, read_cache, regular, write_cache
 from preflights_es.words.decisions import RecordForm
 
-READER: Final = f"{__version__}/18"  # a new number when records are read in another way
+READER: Final = f"{__version__}/19"  # a new number when records are read in another way
 CACHE_MAX: Final = 50_000_000  # bytes
 WORDS_MAX: Final = 400  # distinct words of a record that are found, its first ones
 DEPTH_MAX: Final = 4  # folders below that of records

@@ -34,7 +34,7 @@ from preflights_es.records.record_names import RecordHeader, is_dated, is_other_
 from preflights_es.system import git
 from preflights_es.system.files import Unreadable, read_cache, read_file_beginning, write_cache
 
-FINDER: Final = f"{__version__}/8"  # a new number when folders are found in another way
+FINDER: Final = f"{__version__}/9"  # a new number when folders are found in another way
 KEPT_MAX: Final = 20_000_000  # bytes
 FOLDERS_MAX: Final = 200
 PAGES_MAX: Final = 20_000  # of folders without a usual name that are read

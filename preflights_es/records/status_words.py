@@ -263,6 +263,11 @@ def says_status(line: str) -> bool:
     return parse_status_text(line).status not in ("none", "unknown")
 
 
+def begins_with_status(line: str) -> bool:
+    """Whether an entry of a list begins with a known status, perhaps that of a link."""
+    return bool(_STATUS.match(_EDGE.sub("", _LINKS.sub(r"\1", line))))
+
+
 def goes_on(line: str, following: str) -> bool:
     """Whether a line ends where the record that it names has to follow, and it does; or is wrapped
     before an "and".
@@ -421,7 +426,9 @@ _DAYS: Final = (
     ),
     late_pattern(r"(?<!\d)(?P<y>\d{4})[- ](?P<m>[^\W\d]{3})[^\W\d]*[- ](?P<d>\d{1,2})(?!\d)"),
 )
-_SLASHED = late_pattern(r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\d/-])")
+_SLASHED = late_pattern(
+    r"(?<![\d/.-])(\d{1,2})([/-])(\d{1,2})\2(\d{4})(?![\d/-])|(?<![\d/])(\d\d?)/(\d\d?)/(\d\d)(?![\d/])"
+)
 
 
 def iso_date(text: str) -> str:
@@ -435,10 +442,8 @@ def iso_date(text: str) -> str:
                 year, of_month, month
             )
     if found := _SLASHED.search(text):
-        either = {
-            iso_day_or_empty(found[4], found[3], found[1]),
-            iso_day_or_empty(found[4], found[1], found[3]),
-        } - {""}
+        one, other, year = found[1] or found[5], found[3] or found[6], found[4] or f"20{found[7]}"
+        either = {iso_day_or_empty(year, other, one), iso_day_or_empty(year, one, other)} - {""}
         return either.pop() if len(either) == 1 else ""
     return ""
 

@@ -103,6 +103,8 @@ def test_another_folder_counts_where_two_of_its_files_are_decisions(clone: Path)
     filed(clone, "guide/01-first.md", "guide/02-second.md", text=PROSE)
     text = "# A report\n\nStatus: done\n\n## Decision\n\nIt works.\n"
     filed(clone, "reports/a.md", "reports/b.md", text=text)
+    text = "# Use X\n\n- Status: accepted\n- Date: {DAY}\n\n## Context\n\n## Decision\n"
+    filed(clone, "assets/a.md", "assets/b.md", text=text)
     filed(clone, "pages/a.md", "pages/b.md", text="---\nstatus: draft\n---\n# A page\n")
     filed(clone, "src/decisions/README.md", text=PROSE)
     filed(clone, "book/01-one/a.md", "book/01-one/b.md", "book/02-two/README.md", text=ACTIVE)
