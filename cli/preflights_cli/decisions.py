@@ -60,7 +60,7 @@ def say_foreign(
     if not rows or voice.as_json:
         return
     voice.say("Records of other tools, or written by hand:")
-    streamed(("record", "status", "date", "title"), _foreign_record_rows(rows))
+    _say_foreign_records(rows)
 
 
 def _say_below(voice: Voice, heading: str, lines: Sequence[str]) -> None:
@@ -70,14 +70,20 @@ def _say_below(voice: Voice, heading: str, lines: Sequence[str]) -> None:
         voice.say(f"  {line}")
 
 
-def _foreign_record_rows(found: Sequence[ForeignRow]) -> Iterable[list[str]]:
-    """Where records lie in several folders, or two bear one number, the path names each."""
-    labels = [row.label for row in found]
-    counts = Counter(labels)
-    are_apart = len({row.path.rpartition("/")[0] for row in found}) > 1
-    for row, label in zip(found, labels, strict=True):
-        name = row.path if are_apart or counts[label] > 1 else label
-        yield [name, _foreign_status_in_words(row), row.date, one_line(row.title)]
+def _say_foreign_records(found: Sequence[ForeignRow]) -> None:
+    """Of several folders each is named by its path, below its row; else by its number, unless two
+    have it.
+    """
+    counts, names = Counter(row.label for row in found), ("status", "date", "title")
+    cells = [[_foreign_status_in_words(row), row.date, one_line(row.title)] for row in found]
+    if len({row.path.rpartition("/")[0] for row in found}) > 1:
+        rows = ([*cell, row.path] for cell, row in zip(cells, found, strict=True))
+        streamed((*names, ""), rows, whole=True)
+        return
+    labels = (row.label if counts[row.label] == 1 else row.path for row in found)
+    streamed(
+        ("record", *names), ([label, *cell] for label, cell in zip(labels, cells, strict=True))
+    )
 
 
 def _foreign_status_in_words(row: ForeignRow) -> str:
