@@ -455,7 +455,7 @@ _INFINITIVE: Final = late_pattern(r"(?:^| )[a-z\u00e4\u00f6\u00fc\u00df]+(?:en|e
 
 
 def _is_reason(text: str) -> bool:
-    """Whether a text is one reason that takes nothing back; an empty one is."""
+    """Whether a text is one reason that takes nothing back, but may deny; an empty one is."""
     if len(text) > ANSWER_MAX or any(mark in text for mark in (". ", "! ", "; ", "...", ",")):
         return False
     is_taken_back = has_small_word(split_folded_words(text), "retractions")

@@ -56,8 +56,9 @@ def _value_named_at(row: ForeignRow, new: ComparedDecision, inlined: str) -> str
     if not is_at and new.scope:
         return ""
     # Not of "Use PostgreSQL for all but invoices" or "Move invoices away from MongoDB".
-    parts = row.title.split(",")
-    kept = [x for x in parts if not has_small_word(split_folded_words(x), "retractions")]
+    said = [(split_folded_words(part), part) for part in row.title.split(",")]
+    back = ("retractions", "denials")
+    kept = (x for words, x in said if not any(has_small_word(words, of) for of in back))
     return _values_named(",".join(kept), inlined).get(new.category, "")
 
 

@@ -110,7 +110,8 @@ def _is_in(option: str, value: str) -> bool:
 
     A sentence that takes something back does not say which word it keeps.
     """
-    if has_small_word(fold_letters(value).split(), "retractions"):
+    words = fold_letters(value).split()
+    if has_small_word(words, "retractions") or has_small_word(words, "denials"):
         return False
     bare = _ASIDE.sub("", option).strip()
     return re.search(rf"(?<!\w){re.escape(bare)}(?!\w)", value, re.IGNORECASE) is not None
