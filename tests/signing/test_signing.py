@@ -171,6 +171,13 @@ def test_a_passphrase_is_asked_for_at_the_terminal(house: Signing) -> None:
     assert "correct horse" not in house.recorded().decode("utf-8", "replace")
 
 
+def test_a_person_who_has_no_key_is_not_asked_first(house: Signing) -> None:
+    house.settings("")
+    with terminal(house, "start", "Add OAuth login", "--sign") as t:
+        assert "set `key` of [sign]" in " ".join(t.rest().split())
+    assert house.call("sessions", "--json").json["sessions"] == []
+
+
 # 2. What else is signed ----------------------------------------------------------------------
 
 

@@ -78,7 +78,7 @@ def start_clarification(request: Request, new: NewSession) -> View:
     choosing = Choosing(request, new.choices)
     own, answers = clarifications_of(request), normalize_answer_pairs(new.answers)
     own.refuse_relaying(new.by)
-    if new.accepts:
+    if new.accepts or new.asks:  # a person is not asked three lines that nothing can sign
         own.check_signing()
     if new.accepts and new.by is None and request.actor.kind != "user":
         choosing.refuse_choices()
