@@ -148,8 +148,11 @@ def test_what_is_no_call_is_named_by_its_line(empty: Project) -> None:
     assert "1 call added" in rotated.out
     assert "line 1: no whole JSON" in rotated.err
     assert "line 2: half of a surrogate pair" in rotated.err
-    write(empty, "{oops")
-    assert empty.call("calls", "import", "calls.jsonl").code == 1
+    write(empty, "{oops", name="more.jsonl")
+    both = empty.call("calls", "import", "calls.jsonl", "more.jsonl")
+    assert "line 1: no whole JSON" in both.err
+    assert ", in more.jsonl" in both.err
+    assert empty.call("calls", "import", "more.jsonl").code == 1
 
 
 def test_secrets_and_other_peoples_addresses_are_taken_out(empty: Project) -> None:

@@ -25,6 +25,7 @@ from preflights_es.features.calls.domain.dialects import (
 from preflights_es.features.calls.source_calls import (
     Found,
     Objects,
+    Places,
     SourceForm,
     UnreadLine,
     build_source_call,
@@ -182,6 +183,18 @@ def read_source_calls(
             yield from read_llm_calls(source.path)
         return
     places = find_value_places(pointers or {}, form)
+    if form == "openai-batch" or len(sources) == 1:
+        yield from _calls_of(sources, form, places)
+        return
+    for source in sources:
+        for found in _calls_of([source], form, places):
+            if isinstance(found, UnreadLine):
+                yield UnreadLine(found.line, f"{found.why}, in {source.path}")
+            else:
+                yield found
+
+
+def _calls_of(sources: Sequence[SourceFile], form: SourceForm, places: Places) -> Found:
     objects = _objects_of(sources)
     for found in _joined_batch(objects) if form == "openai-batch" else objects:
         if isinstance(found, UnreadLine):

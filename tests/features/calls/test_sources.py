@@ -237,7 +237,8 @@ def test_generations_of_langfuse(tmp_path: Path) -> None:
     (call,), (trace,) = found_in(
         FILES / "langfuse-trace.json", written(tmp_path / "a", trace_row), form="langfuse"
     )
-    assert trace.why == "no observation of Langfuse: it has neither type nor model"
+    why = "no observation of Langfuse: it has neither type nor model"
+    assert trace.why == f"{why}, in {tmp_path / 'a'}", "of several files it is named"
     assert (call.session, call.users, len(call.request["tools"])) == ("chat-1", ("customer-7",), 1)
     assert answer_of(call).tools == (("lookup", '{"id":3}'),)
 
