@@ -64,7 +64,7 @@ def compared(empty: Project, api: FakeAPI) -> Project:
         "PREFLIGHTS_BASE_URL": api.openai,
         "PREFLIGHTS_OPENAI_API_KEY": "sk-test-0123456789",
     }
-    assert empty.call(*LIVE, env=env).code == 6
+    assert empty.call(*LIVE, "--db", str(empty.log), env=env).code == 6
     return empty
 
 
@@ -110,7 +110,8 @@ def test_pairs_are_judged_by_keys_and_the_last_one_can_be_taken_back(compared: P
         said = t.rest()
     assert "Nothing is undecided." in said
     resuming = "twice: preflights regress --workflow calls --model new --live --since 2020-01-01"
-    assert f"{resuming}T00:00:00.000000Z --margin 0.7 --resume" in " ".join(said.split())
+    options = f"T00:00:00.000000Z --margin 0.7 --db {compared.log} --resume"
+    assert f"{resuming}{options}" in " ".join(said.split())
     log = b"".join(
         file.read_bytes() for file in compared.log.parent.glob("log.db*") if file.is_file()
     )

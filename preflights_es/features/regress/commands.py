@@ -53,6 +53,7 @@ from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.ids import iso, short_session
 from preflights_es.kernel.text import ANSWER_MAX, count_in_words, escaped_text, shortened
 from preflights_es.redaction.masking import redact
+from preflights_es.store.urls import parse_log_address, shown_url
 from preflights_es.system import clock_ids
 from preflights_es.use.request import Request
 from preflights_es.words.pairs import PairsAsked
@@ -373,6 +374,9 @@ def _resuming(named: Sequence[str], asked: Mapping[str, Any]) -> str:
     for name, value in given.items():
         words += (f"--{name.replace('_', '-')}", str(value))
     words += ["--any-project"] if asked["any_project"] else []
+    context = click.get_current_context()
+    if log := context.params["db"] or (context.obj or {}).get("db"):
+        words += ["--db", shown_url(parse_log_address(log))]
     return shlex.join([*words, "--resume"])
 
 
