@@ -41,7 +41,7 @@ class KeptAnswer(msgspec.Struct, frozen=True, kw_only=True):
     margin: float
     """Of the run: what is judged later is held against it."""
     resuming: str = ""
-    """The command that goes on with the run."""
+    """The command that goes on with the run: another one of the same change has other sessions."""
 
 
 def digest_of_request(host: str, body: object) -> str:
@@ -79,7 +79,8 @@ def read_last_run(process: Process) -> list[KeptAnswer]:
     if not files:
         return []
     last = max(files, key=lambda file: file.stat().st_mtime_ns)
-    return [*newest_by_key(read_kept_lines(last, KeptAnswer)).values()]
+    kept = read_kept_lines(last, KeptAnswer)
+    return [*newest_by_key(one for one in kept if one.resuming == kept[-1].resuming).values()]
 
 
 def newest_by_key(answers: Iterable[KeptAnswer]) -> dict[str, KeptAnswer]:

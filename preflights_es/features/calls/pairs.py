@@ -10,6 +10,8 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from msgspec.structs import replace
+
 from preflights_es.features.calls.asked_bodies import (
     AskedAnswer,
     BodyAsker,
@@ -47,6 +49,7 @@ from preflights_es.features.calls.domain.dialects import (
     words_of_turns,
 )
 from preflights_es.features.calls.kept_answers import (
+    KeptAnswer,
     digest_of_request,
     keep_answers_of_run,
     newest_by_key,
@@ -136,6 +139,8 @@ class CallPairs:
         self._sessions: list[list[CallToAsk]] = []
         self._answers: dict[str, AskedAnswer] = {}
         """By the key of what was asked."""
+        self._taken_up: list[KeptAnswer] = []
+        """Of earlier runs."""
         self._left_out: Counter[str] = Counter()
         """Calls, by why they are not asked."""
         self._system: set[str] = set()
@@ -198,6 +203,7 @@ class CallPairs:
         for one in self._to_ask():
             if one.key in known:
                 self._answers[one.key] = answer_of_kept(one.call, known[one.key])
+                self._taken_up.append(known[one.key])
         waiting = list(self._to_ask())
         if self._asked.is_live:
             self._asker.ready(waiting)
@@ -234,6 +240,10 @@ class CallPairs:
     def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
         """See `SessionPairs`."""
         if self._asked.is_live:
+            for kept in self._taken_up:
+                if kept.resuming != self._asked.resuming:
+                    run = {"margin": self._asked.margin, "resuming": self._asked.resuming}
+                    self._kept.keep(replace(kept, **run))
             waiting = Counter(one.call.session_id for one in self._to_ask())
 
             def done(one: BodyToAsk, answer: AskedAnswer) -> None:

@@ -344,6 +344,23 @@ def test_a_run_goes_on_where_its_calls_ended(request_: Request, api: FakeAPI) ->
     assert not folder.exists()
 
 
+def test_the_last_run_has_its_own_sessions_margin_and_command(
+    request_: Request, api: FakeAPI
+) -> None:
+    wide = replace(NEW, resuming="wide", margin=0.1)
+    calls = [[asked_call(1)], [asked_call(2)]]
+    judged(request_, wide, *calls)
+    narrow = replace(wide, resuming="narrow", margin=0.2, resumes=True)
+    judged(request_, narrow, calls[0])
+    assert len(api.requests) == 4, "nothing is asked twice"
+    last = read_last_run(request_.process)
+    assert {(one.session, one.margin, one.resuming) for one in last} == {
+        ("session 0", 0.2, "narrow")
+    }
+    judged(request_, replace(wide, resumes=True), *calls)
+    assert (len(read_last_run(request_.process)), len(api.requests)) == (4, 4)
+
+
 def test_kept_answers_go_with_their_session(request_: Request, api: FakeAPI) -> None:
     api.script(said(lambda _: "a secret"))
     judged(request_, NEW, [asked_call(1)], [asked_call(1)])
