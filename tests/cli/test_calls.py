@@ -458,6 +458,14 @@ def test_no_secret_of_an_error_or_a_files_name_is_recorded(empty: Project) -> No
     assert "[redacted:password]" in empty.call("calls", "show", "last").out
 
 
+def test_a_call_that_failed_is_no_answer_that_is_not_whole(empty: Project) -> None:
+    asked = {"custom_id": "a", "body": call("a")["request"]}
+    failed = {"status_code": 429, "body": {"error": {"message": "slow down"}}}
+    write(empty, asked, {"custom_id": "a", "response": failed})
+    imported(empty)
+    assert "  failed: status 429; slow down\n" in empty.call("calls", "show", "last").out
+
+
 @pytest.mark.slow("second engine")
 def test_a_log_of_postgresql_holds_calls_as_a_file_does(empty: Project, postgres: str) -> None:
     log = {"PREFLIGHTS_DATABASE_URL": postgres, "PREFLIGHTS_PROJECT": "p"}

@@ -229,7 +229,8 @@ def _say_call(voice: Voice, call: ShownCall) -> None:
     for what in call.left_out:
         voice.say(f"  left out, {escaped_text(what)}")
     if call.ended:
-        voice.say(f"  not whole: {escaped_text(call.ended)}")
+        what = "failed" if call.status >= 400 else "not whole"
+        voice.say(f"  {what}: {escaped_text(call.ended)}")
     for one in call.judged:
         voice.say(f"  {escaped_text(one.words)}.")
 

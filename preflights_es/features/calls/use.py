@@ -293,7 +293,7 @@ class ShownCall(Result, frozen=True, kw_only=True):
     tools: tuple[CalledTool, ...]
     """What the model called."""
     ended: str
-    """Why the answer is not whole; empty where it is."""
+    """Why the call failed, or its answer is not whole; empty where neither is so."""
     input_tokens: int | None
     output_tokens: int | None
     left_out: tuple[str, ...]
