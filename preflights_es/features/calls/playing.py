@@ -22,7 +22,6 @@ from preflights_es.features.calls.domain.dialects import (
     json_mapping,
     json_text,
     split_pointer,
-    turns_of_request,
     value_at_pointer,
 )
 from preflights_es.features.calls.domain.events import CallsOpened
@@ -233,21 +232,13 @@ class Player:
         bodies = {call.number: _without(call.request, self._ignored) for call in of_path}
         # Of those that are as like as others, the first that was not served.
         unserved_first = sorted(bodies, key=lambda number: number in self.served)
-        nearest = max(unserved_first, key=lambda number: _likeness(bodies[number], body))
+        nearest = min(unserved_first, key=lambda one: len([*differences(bodies[one], body)]))
         found = next(differences(bodies[nearest], body), None)
         if found is None:
             return f"{what} is recorded less often than it is called: call {nearest} was served"
         pointer, old, new = found
         said = f"recorded {_show(old)}, now {_show(new)}"
         return f"{what} differs from call {nearest} at {pointer or '/'}: {said}"
-
-
-def _likeness(recorded: Any, asked: Any) -> tuple[bool, bool, int, int]:
-    """Whether both are equal, or their last turns; how many others are, and how alike in number."""
-    old, new = turns_of_request(recorded), turns_of_request(asked)
-    same = sum(a == b for a, b in zip(old, new, strict=False))
-    is_last = bool(old and new and old[-1] == new[-1])
-    return recorded == asked, is_last, same, -abs(len(old) - len(new))
 
 
 def _show(value: Any) -> str:
