@@ -389,7 +389,7 @@ class Intake:
             at=self._runner.now(),
             actor=self._actor,
             source=self._source,
-            file=cleaner.clean_label(self._file, SOURCE_MAX),
+            file=cleaner.clean_words(self._file, SOURCE_MAX),
             conversation=cleaner.clean_label(source.session, NAME_MAX),
             about=shortened(one_line(_first_words(call.request)[:ABOUT_READ]), ABOUT_MAX),
             program=__version__,

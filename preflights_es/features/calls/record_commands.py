@@ -12,16 +12,13 @@ import click
 
 from preflights_cli import EXIT_REFUSED
 from preflights_cli.common import Voice, creating_command, each_given, reading_command
-from preflights_es.features.calls.domain.events import SOURCE_MAX
 from preflights_es.features.calls.playing import read_recorded_calls, replay_run
 from preflights_es.features.calls.recording import Route, find_routes, record_run
 from preflights_es.features.calls.serving import require_aiohttp
 from preflights_es.features.calls.use import keep_calls_private, notice_where_calls_lie
 from preflights_es.features.calls.writer import RunBegun
 from preflights_es.kernel.ids import short_session
-from preflights_es.kernel.text import count_in_words, cut_at_word, escaped_text, one_line, shortened
-from preflights_es.redaction.masking import redact_hidden
-from preflights_es.redaction.patterns import SECRETS
+from preflights_es.kernel.text import count_in_words, cut_at_word, escaped_text
 from preflights_es.settings.load import surroundings
 from preflights_es.use.request import Request
 
@@ -115,10 +112,9 @@ def record_command(
 
 def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
     settings = app.process.settings
-    said = redact_hidden(shlex.join(command), (*SECRETS, *settings.redact_calls)).text
     return RunBegun(
         run=str(app.process.runner.new_id()),
-        command=shortened(one_line(said), SOURCE_MAX),
+        command=shlex.join(command),
         database=settings.database if settings.is_database_named else "",
         actor=app.actor,
     )

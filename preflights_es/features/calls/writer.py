@@ -48,7 +48,7 @@ class RunBegun(msgspec.Struct, frozen=True, array_like=True):
 
     run: str
     command: str
-    """Its command line, freed of secrets."""
+    """Its command line, as it was given."""
     database: str
     """Where the user named one; else empty."""
     actor: Actor
