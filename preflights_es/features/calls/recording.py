@@ -53,8 +53,6 @@ RESTARTS_MAX: Final = 9  # ends of it without a recorded call, until only the ru
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
 TOGETHER_BYTES: Final = 4_000_000  # of calls that are handed over at once, but for the last
-NO_ANSWER: Final = "no answer"
-"""How it begins to be said that the provider sent not even a status."""
 WRITER: Final = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
 _OF_ONE_CONNECTION: Final = frozenset(
     ("connection", "keep-alive", "proxy-connection", "te", "trailer", "transfer-encoding")
@@ -148,16 +146,12 @@ class Handover:
         self._closing = asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
         self.calls = self.recorded = self.unanswered = 0
-        self.not_answering = set[str]()
-        """Routes."""
         self.session_id = self.trouble = ""
 
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
         self.unanswered += bool(exchange.ended)
-        if exchange.ended.startswith(NO_ANSWER):
-            self.not_answering.add(exchange.route)
         if self._size + size > HELD_MAX:
             self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
             return
@@ -165,13 +159,13 @@ class Handover:
         self._held.append(msgspec.Raw(msgspec.msgpack.encode(exchange)))
         self._size += len(self._held[-1])
 
-    def heed_interrupt(self) -> None:
-        """Let Ctrl-C end the wait for the log, from here on: what is missing is told."""
+    async def close(self) -> None:
+        """Wait until all is recorded; what the log does not take for a while is given up.
+
+        Ctrl-C ends the wait.
+        """
         with suppress(NotImplementedError):  # Windows
             asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._task.cancel)
-
-    async def close(self) -> None:
-        """Wait until all is recorded; what the log does not take for a while is given up."""
         self._closing.set()
         before = -1
         while not self._task.done() and len(self._held) != before:
@@ -314,7 +308,6 @@ async def record_run(
     proxy = _RecordingProxy(asked, handover)
     try:
         code = await serve_program(command, partial(build_environment, env, routes), proxy.answer)
-        handover.heed_interrupt()
         await proxy.close()
     finally:
         await handover.close()
@@ -324,7 +317,7 @@ async def record_run(
         recorded=handover.recorded,
         missed=handover.calls - handover.recorded,
         unanswered=handover.unanswered,
-        not_answering=tuple(one.url for one in routes if one.name in handover.not_answering),
+        not_answering=tuple(sorted(proxy.not_answering)),
         trouble=handover.trouble,
     )
 
@@ -371,6 +364,8 @@ class _RecordingProxy:
     def __init__(self, routes: Sequence[Route], handover: Handover) -> None:
         self._routes = {route.name: route for route in routes}
         self._handover = handover
+        self.not_answering = set[str]()
+        """Addresses of providers."""
 
     @cached_property
     def _client(self) -> Any:
@@ -394,7 +389,7 @@ class _RecordingProxy:
         """What the provider answers, as it comes."""
         from aiohttp import ClientError, web
 
-        if name not in self._routes:
+        if (route := self._routes.get(name)) is None:
             return web.Response(status=404, text="no such route\n")
         exchange = Exchange(
             at=clock_ids.now(),
@@ -409,14 +404,14 @@ class _RecordingProxy:
         size, out = len(exchange.body), None
         began = time.perf_counter()
         try:
-            async with self._ask(request, exchange) as response:
+            async with self._ask(request, route, exchange) as response:
                 exchange.status = response.status
                 out = web.StreamResponse(status=response.status, reason=response.reason)
                 for field, value in response.headers.items():
-                    is_place = field.lower() == "location"
-                    given = self._routes[name].lead_back(path, value) if is_place else value
-                    exchange.headers.append((field.lower(), _valid_text(given)))
-                    if field.lower() not in _OF_ONE_CONNECTION:
+                    small = field.lower()
+                    given = route.lead_back(path, value) if small == "location" else value
+                    exchange.headers.append((small, _valid_text(given)))
+                    if small not in _OF_ONE_CONNECTION:
                         out.headers.add(field, given)
                 await out.prepare(request)
                 async for piece in response.content.iter_any():
@@ -431,17 +426,18 @@ class _RecordingProxy:
             exchange.ended = ""
         except (ClientError, TimeoutError, OSError) as error:
             if request.transport is not None and not request.transport.is_closing():
-                what = "the connection broke" if exchange.status else NO_ANSWER
+                what = "the connection broke" if exchange.status else "no answer"
                 exchange.ended = f"{what}: {type(error).__name__}"
+                if not exchange.status:
+                    self.not_answering.add(route.url)
                 request.protocol.force_close()  # the program sees an answer that is not whole
         finally:
             self._handover.put(exchange, size)
         return web.Response() if out is None else out
 
-    def _ask(self, request: Any, exchange: Exchange) -> Any:
+    def _ask(self, request: Any, route: Route, exchange: Exchange) -> Any:
         from yarl import URL
 
-        route = self._routes[exchange.route]
         headers = [(n, v) for n, v in request.headers.items() if n.lower() not in _OF_REQUEST]
         return self._client.request(
             exchange.method,
