@@ -32,8 +32,7 @@ from preflights_es.features.recall.word_variants import (
     PART_MIN,
     SAME,
     english_stem,
-    find_word_forms,
-    guesses,
+    find_variants,
     is_form,
     stems,
     synonyms,
@@ -185,7 +184,8 @@ class MemorySearch:
         """The best first; synonyms are looked for where the words themselves find nothing."""
         if not words:
             return []
-        wanted = {word: self._variants(word) for word in words}
+        means = enough is not concerns
+        wanted = {word: self._variants(word, means=means) for word in words}
         found = self._ranked(wanted, enough, limit)
         if found:
             return found
@@ -252,10 +252,8 @@ class MemorySearch:
         if self.records is not None:
             yield from self.records.rows(terms)
 
-    def _variants(self, word: str) -> Variants:
-        near = {one for name in (word, *also_called(word)) for one in self._near(name)}
-        found = find_word_forms(word, near)
-        return found if near & found.keys() else found | guesses(word, self._there)
+    def _variants(self, word: str, *, means: bool = False) -> Variants:
+        return find_variants(word, self._near, lambda: self._there, means=means)
 
     def _near(self, word: str) -> list[str]:
         begin = word[:BEGIN]

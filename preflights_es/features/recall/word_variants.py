@@ -11,7 +11,7 @@ from threading import Lock
 from typing import Any, Final
 
 from preflights_es.features.recall.domain.rules import Variants
-from preflights_es.kernel.text import own_file
+from preflights_es.kernel.text import late_pattern, own_file
 from preflights_es.words.language import (
     also_called,
     collect_search_words,
@@ -29,6 +29,28 @@ PART_MIN: Final = 5  # letters of a part of a compound
 GUESSED_MIN: Final = 5  # letters of a word of which parts and errors are looked for
 LONGER_MAX: Final = 2  # letters that an error adds or takes
 LIKENESS: Final = 0.84  # of two words that differ by an error, as `difflib` measures it
+
+
+def find_variants(
+    word: str,
+    near: Callable[[str], Iterable[str]],
+    there: Callable[[], Collection[str]],
+    *,
+    means: bool = True,
+) -> Variants:
+    """Its forms; for a word that no decision has, parts of it and errors, or else synonyms.
+
+    Args:
+        near: words of decisions that begin like another one.
+        there: all words of decisions.
+        means: whether synonyms count: of the many words of a task some always have one.
+    """
+    known = {one for name in (word, *also_called(word)) for one in near(name)}
+    found = find_word_forms(word, known)
+    if not known & found.keys():
+        others = guesses(word, there())
+        found |= others or (widened_by(synonyms(word), near) if means else {})
+    return found
 
 
 def find_word_forms(word: str, near: Iterable[str]) -> Variants:
@@ -147,7 +169,16 @@ def word_stems(word: str) -> frozenset[str]:
     english, german = _stemmers()
     is_verb = len(word) >= VERB_MIN and word.endswith(("elt", "ert"))
     verb = word.removesuffix("t") if is_verb else word
-    return frozenset((_stem_of(english, word), _stem_of(german, word), _stem_of(german, verb)))
+    american = _BRITISH.sub(lambda ending: _AMERICAN[ending[0]], word)
+    of_english = {_stem_of(english, one) for one in (word, american)}
+    return frozenset((*of_english, _stem_of(german, word), _stem_of(german, verb)))
+
+
+_AMERICAN: Final = {"ou": "o", "enc": "ens", "is": "iz"}
+_BRITISH: Final = late_pattern(
+    r"(?<=\w{3})(?:ou(?=rs?\Z)|enc(?=es?\Z)|is(?=(?:e[ds]?|ing|ations?)\Z))"
+)
+"""Endings that are written in another way in America."""
 
 
 def english_stem(word: str) -> str:

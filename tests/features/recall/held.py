@@ -8,23 +8,10 @@ from typing import Any, NamedTuple
 from preflights_es.features.recall.decision_search import is_of_trade
 from preflights_es.features.recall.domain import rules
 from preflights_es.features.recall.domain.events import MemoryMatch
-from preflights_es.features.recall.domain.rules import (
-    Corpus,
-    Scored,
-    Variants,
-    may_answer_question,
-    ranked,
-)
-from preflights_es.features.recall.word_variants import (
-    BEGIN,
-    find_word_forms,
-    guesses,
-    synonyms,
-    widened_by,
-)
+from preflights_es.features.recall.domain.rules import Corpus, Scored, may_answer_question, ranked
+from preflights_es.features.recall.word_variants import BEGIN, find_variants, synonyms, widened_by
 from preflights_es.projections.memory import counted_words
 from preflights_es.words.decisions import DecidedPatch
-from preflights_es.words.language import also_called
 
 
 class Held(NamedTuple):
@@ -46,12 +33,8 @@ class Held(NamedTuple):
         def near(word: str) -> list[str]:
             return [term for term in terms if term.startswith(word[:BEGIN])]
 
-        def variants(word: str) -> Variants:
-            there = {term for name in (word, *also_called(word)) for term in near(name)}
-            found = find_word_forms(word, there)
-            return found if there & found.keys() else found | guesses(word, terms)
-
-        wanted = {word: variants(word) for word in rules.search_words(rules.rewritten(question))}
+        words = rules.search_words(rules.rewritten(question))
+        wanted = {word: find_variants(word, near, lambda: terms) for word in words}
         of_trade = [*filter(is_of_trade, wanted)]
 
         def found() -> list[MemoryMatch]:

@@ -188,6 +188,9 @@ def test_what_nothing_fits_gets_nothing() -> None:
         ("postgres", "postgresql"),
         ("k8s", "kubernetes"),
         ("auth", "authentication"),
+        ("licence", "licenses"),
+        ("organisations", "organization"),
+        ("behaviour", "behavior"),
     ],
 )
 def test_a_word_stands_for_its_forms_and_names(word: str, term: str) -> None:
@@ -217,7 +220,8 @@ def test_numbers_and_short_words_are_not_guessed() -> None:
 def test_synonyms_widen_what_found_nothing() -> None:
     some = of(Case("A", "A", "x", "Authentication of nurses"))
     assert some.recalled("Anmeldung")
-    assert some.recalled("nurses Anmeldung")[0].words == ("nurses",)
+    assert some.recalled("nurses Anmeldung")[0].words == ("nurses", "anmeldung")
+    assert some.recalled("patients authentication")[0].words == ("authentication",)
     assert "authentication" in synonyms("anmeldung")
     assert synonyms("zebra") == ()
 
