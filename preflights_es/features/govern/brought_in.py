@@ -204,8 +204,14 @@ def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, 
 
 
 _PROGRAMS: Final = (
-    *(b"#!", b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xca\xfe\xba\xbe", b"\0asm"),
-    *(b"PK\3\4", b"!<arch>"),
+    b"#!",
+    b"\x7fELF",
+    b"MZ",
+    b"\xcf\xfa\xed\xfe",
+    b"\xca\xfe\xba\xbe",
+    b"\0asm",
+    b"PK\3\4",
+    b"!<arch>",
 )
 """How programs begin, whatever they are called, and archives from which a language loads them."""
 _OFFICE: Final = (".docx", ".xlsx", ".pptx", ".odt", ".ods", ".odp", ".epub")

@@ -163,12 +163,12 @@ def check_change(
         found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)
         found += find_brought_in(rows, sides.counted, tree, linked, level=doubt)
-        found += [*_contradictions(request, own, others), *_unused(own, whole, tree, doubt)]
+        found += [*_contradictions(request, own, others), *_unused(own, whole, tree, level=doubt)]
         changed = {one.decision for one in found if one.rule == "decision-changed"}
         found += _unclear(sides.beside, change, is_whole=not base, told=changed)
         before = tree.compared, whole.compared
         found += _of_places(ticking(others, update), tree, former, compared_max)
-        found += _unused(others, whole, tree, doubt, compared_max)
+        found += _unused(others, whole, tree, level=doubt, compared_max=compared_max)
     unread = ", ".join(map(printable, sides.base.unread[:NAMED_MAX]))
     lacking = f"{unread} of the base: too large, or not in this clone" if unread else ""
     left_out = [*filter(None, (change.trouble, change.doubt, unknown, lacking))]
@@ -259,7 +259,8 @@ def _unused(
     rows: Sequence[DecisionRow | ForeignRow],
     tree: WorkTree,
     changed: WorkTree,
-    doubt: Level,
+    *,
+    level: Level,
     compared_max: float = inf,
 ) -> Iterator[Finding]:
     """Patterns of decisions in force that match no file, also where the change took the last."""
@@ -272,8 +273,8 @@ def _unused(
         )
         more = {"decision": unused.name, "session_id": unused.session_id}
         record = [*filter(None, [own.get(unused.session_id, unused.name)])]
-        level: Level = doubt if changed.has_match(unused.pattern) else "note"
-        yield finding("unused-pattern", level, text, record, **more)
+        is_new = changed.has_match(unused.pattern)
+        yield finding("unused-pattern", level if is_new else "note", text, record, **more)
 
 
 # 2. Decisions among themselves ----------------------------------------------------------------
