@@ -187,7 +187,9 @@ class Agent:
     def _replied(self, said: tuple[tuple[str, str], ...]) -> str:
         if self._log is not None:
             return self._recorded(self._log.request(), said[-1][1])
-        reply = self.llm.chat([{"role": role, "content": content} for role, content in said])
+        reply = self.llm.chat(
+            messages=[{"role": role, "content": content} for role, content in said]
+        )
         self._said = (*said, ("assistant", reply))
         return reply
 

@@ -84,6 +84,15 @@ def test_a_failed_call_leaves_the_history_as_it_was(folders: tuple[Path, Path]) 
     assert agent.follow_up("ID") == SQL
 
 
+def test_a_client_is_given_the_messages_by_name(folders: tuple[Path, Path]) -> None:
+    class Named(Told):
+        def chat(self, *unnamed: object, **named: list[Said]) -> str:  # type: ignore[override]  # as the seed's own tests look at it
+            assert (unnamed, [*named]) == ((), ["messages"])
+            return super().chat(named["messages"])
+
+    assert Agent(*folders, llm=Named(SQL)).start("DAU?") == SQL
+
+
 # 2. The client, by the rules -----------------------------------------------------------------
 
 
