@@ -345,8 +345,9 @@ def _led_otherwise(leads: Leads, workflow: Workflow[Any]) -> Simulating:
     """Who leads in place of the recorded lead, as the command line says; the rest stays."""
 
     def lead(before: Lead | None) -> Lead | None:
-        if before is None and not leads.names_provider:
-            raise SettingsError("the rules lead: name a --provider")
+        if not leads.names_provider and (before is None or before.provider in WRITERS):
+            who = f"the {before.provider} wrote the question" if before else "the rules lead"
+            raise SettingsError(f"{who}: name a --provider")
         strict = before is not None and before.strict
         return leads.over(before).configured(workflow, strict=strict)
 

@@ -205,3 +205,10 @@ def _drifted_match() -> Any:
     """A drift with a response by call number, which no program on this page leads to."""
     found = decode_plain_json(canonical_json(drifted(Led(real()).stored, asking(model="x"))))
     return {"format": "rerun/1", "sessions": [{**found, "child_session_id": None}]}
+
+
+def test_a_change_of_the_model_needs_a_provider_where_no_model_led(house: Project) -> None:
+    wrote = ("--question", "Which queue?", "--option", "Kafka", "--option", "NATS")
+    for words, who in (((), "the rules lead"), (wrote, "the agent wrote the question")):
+        house.call("start", "Send the mails by a queue", *words, "--no-input")
+        house.call("replay", "last", "--model", "m2").refused(2, f"{who}: name a --provider")
