@@ -13,7 +13,7 @@ from preflights_es.kernel import ids
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import ErasedSession, Refused, SessionFaulted, SessionMoved
 from preflights_es.kernel.events import Actor, Input, InputQuarantined, SessionAbandoned, Signable
-from preflights_es.kernel.lead import Lead, LeadChanged, Setup, StepRetried
+from preflights_es.kernel.lead import Lead, LeadChanged, NamesLead, Setup, StepRetried
 from preflights_es.runtime.inputs import PERSON, Inputs, WantedInput, is_same_input
 from preflights_es.runtime.runner import Handle, ProposedInput, Step
 from preflights_es.words.questions import Answers, GivenAnswer
@@ -127,7 +127,7 @@ class Sessions:
         def record(input_id: str) -> Step:
             current = self._as_shown(handle, expect)
             self._refuse_ended(current)
-            if asks:
+            if asks and not issubclass(cls, NamesLead):  # its lead was checked when it was made
                 self._inputs.check(current)
             new = self._inputs.made(cls, {**fields, **beside()}, actor)
             signs = self._inputs.signer is not None and isinstance(new, Signable)

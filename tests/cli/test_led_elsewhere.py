@@ -114,6 +114,20 @@ def test_a_note_and_a_question_are_sent_with_the_temperature_of_their_seed(
         assert api.requests[-1].body.get("temperature") == temperature, words
 
 
+def test_the_rules_plan_a_day_anew_that_a_model_at_another_server_planned(
+    house: Project, api: FakeAPI
+) -> None:
+    note = house.call("note", "write the report ~30m", "--json").json["session_id"]
+    api.script(*said({"focus_task_id": f"{note[-8:]}.1", "reasoning": "It is due."}))
+    there = {**KEY, "PREFLIGHTS_BASE_URL": api.openai}
+    words = ("today", "--from", "8:00", "--until")
+    house.call(*words, "17:00", "--provider", "openai", "--model", "alias", env=there)
+    for env in ({}, KEY):
+        done = house.call(*words, "18:00", env=env)
+        assert (done.code, "made by the rules" in done.out) == (0, True), done
+    assert len(api.requests) == 1
+
+
 def test_the_address_of_the_makers_sdk_is_asked_and_named(house: Project, api: FakeAPI) -> None:
     there = {"OPENAI_API_KEY": "sk-not-a-real-key", "OPENAI_BASE_URL": api.openai}
     host = api.url.partition("//")[2]
