@@ -158,7 +158,7 @@ class Handover:
         if self._size + size > HELD_MAX:
             self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
             return
-        exchange.number = self.calls
+        exchange.line = self.calls
         self._held.append(msgspec.Raw(msgspec.msgpack.encode(exchange)))
         self._size += len(self._held[-1])
 
@@ -403,7 +403,7 @@ class _RecordingProxy:
             path=path,
             body_type=_valid_text(request.headers.get("content-type", "")),
             body=await request.read(),
-            users=[*map(_valid_text, find_header_users(dict(request.headers)))],
+            users=tuple(map(_valid_text, find_header_users(dict(request.headers)))),
             ended="the program left",
         )
         size, out = len(exchange.body), None
@@ -416,7 +416,7 @@ class _RecordingProxy:
                 for field, value in response.headers.items():
                     small = field.lower()
                     given = route.lead_back(path, value) if small == "location" else value
-                    exchange.headers.append((small, _valid_text(given)))
+                    exchange.headers += ((small, _valid_text(given)),)
                     if small not in _OF_ONE_CONNECTION:
                         out.headers.add(field, given)
                 await out.prepare(request)

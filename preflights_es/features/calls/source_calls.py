@@ -26,7 +26,7 @@ from preflights_es.kernel.text import one_line
 SourceForm = Literal["jsonl", "openai-batch", "litellm", "langfuse", "otel", "llm"]
 
 
-class SourceCall(msgspec.Struct, frozen=True, kw_only=True):
+class SourceCall(msgspec.Struct, kw_only=True):
     """A call as the source holds it."""
 
     line: int

@@ -54,26 +54,17 @@ class RunBegun(msgspec.Struct, frozen=True, array_like=True):
     actor: Actor
 
 
-class Exchange(msgspec.Struct, array_like=True, kw_only=True):
-    """A request of the program and what came back, as bytes."""
+class Exchange(SourceCall, array_like=True, kw_only=True):
+    """A call whose request and answer are bytes yet; its line is its number in the run."""
 
-    number: int = 0
-    """Of those of the run, from 1."""
     at: int
-    """Microseconds since 1970 UTC: when the request came."""
-    route: str
-    method: str
-    path: str
+    line: int = 0
+    request: Any = None
+    status: int = 0
     body_type: str
     body: bytes
-    users: list[str]
-    """Whom the program served, as a header of the request says."""
-    status: int = 0
-    headers: list[tuple[str, str]] = []
-    """Of the answer."""
     pieces: list[tuple[int, bytes]] = []
     """Of the answer, as they came, each behind its milliseconds since the request was sent."""
-    ended: str
 
 
 class MissedExchanges(msgspec.Struct, frozen=True, array_like=True):
@@ -126,21 +117,14 @@ def read_exchange(run: str, one: Exchange) -> SourceCall:
         left_out += (describe_left_out("answer", raw, content_type),)
     times_ms = (0, *(after_ms for after_ms, _ in one.pieces))
     has_pieces = answer is not None and answer.encode() == raw and 1 < len(one.pieces) <= PIECES_MAX
-    return SourceCall(
-        line=one.number,
-        id=f"{run}\0{one.number}",
+    return msgspec.structs.replace(
+        one,
+        id=f"{run}\0{one.line}",
         session=run,
-        at=one.at,
-        route=one.route,
-        method=one.method,
-        path=one.path,
         headers=tuple(headers.items()),
-        users=tuple(filter(None, one.users)),
         request=request,
-        status=one.status,
         content_type=content_type,
         answer=answer or "",
-        ended=one.ended,
         cuts=tuple(len(piece) for _, piece in one.pieces) if has_pieces else (),
         gaps_ms=tuple(b - a for a, b in pairwise(times_ms)) if has_pieces else (),
         left_out=left_out,
