@@ -229,14 +229,16 @@ class Player:
         if not of_path:
             return f"no call {what} is recorded"
         body = _without(body, self._ignored)
-        bodies = {call.number: _without(call.request, self._ignored) for call in of_path}
         # Of those that are as like as others, the first that was not served.
-        unserved_first = sorted(bodies, key=lambda number: number in self.served)
-        nearest = min(unserved_first, key=lambda one: len([*differences(bodies[one], body)]))
-        found = next(differences(bodies[nearest], body), None)
-        if found is None:
+        unserved_first = sorted(of_path, key=lambda call: call.number in self.served)
+        found = {
+            call.number: [*differences(_without(call.request, self._ignored), body)]
+            for call in unserved_first
+        }
+        nearest = min(found, key=lambda number: len(found[number]))
+        if not found[nearest]:
             return f"{what} is recorded less often than it is called: call {nearest} was served"
-        pointer, old, new = found
+        pointer, old, new = found[nearest][0]
         said = f"recorded {_show(old)}, now {_show(new)}"
         return f"{what} differs from call {nearest} at {pointer or '/'}: {said}"
 
