@@ -210,6 +210,7 @@ class Intake:
         Args:
             told: takes how many characters of request and answer are done.
         """
+        self.counts = TakenCounts()
         held: list[tuple[SourceCall, int]] = []
         size = 0
         for call in calls:

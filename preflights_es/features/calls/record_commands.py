@@ -23,6 +23,7 @@ from preflights_es.settings.load import surroundings
 from preflights_es.use.request import Request
 
 NUMBERS_MAX: Final = 60  # characters of the numbers of calls that were not made
+Words = tuple[str, ...]
 
 
 def _run_options(command: Callable[..., int]) -> Callable[..., int]:
@@ -45,9 +46,7 @@ def _run_options(command: Callable[..., int]) -> Callable[..., int]:
     )(command)
 
 
-def _routes(
-    given: tuple[str, ...], variables: tuple[str, ...], recorded: Iterable[str] = ()
-) -> list[Route]:
+def _routes(given: Words, variables: Words, recorded: Iterable[str] = ()) -> list[Route]:
     """The routes of a run; in a replay those that were recorded need no address."""
     named = {}
     for one in given:
@@ -66,11 +65,7 @@ def _routes(
 @_run_options
 @creating_command
 def record_command(
-    command: tuple[str, ...],
-    given: tuple[str, ...],
-    variables: tuple[str, ...],
-    app: Request,
-    voice: Voice,
+    command: Words, given: Words, variables: Words, app: Request, voice: Voice
 ) -> int:
     """Run a program and record the calls of models that it makes.
 
@@ -110,7 +105,7 @@ def record_command(
     return made.exit_code or (0 if made.recorded and not made.missed else EXIT_REFUSED)
 
 
-def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
+def _describe_run(app: Request, command: Words) -> RunBegun:
     settings = app.process.settings
     return RunBegun(
         run=str(app.process.runner.new_id()),
@@ -125,12 +120,7 @@ def _describe_run(app: Request, command: tuple[str, ...]) -> RunBegun:
 @_run_options
 @reading_command
 def replay_command(
-    session: str,
-    command: tuple[str, ...],
-    given: tuple[str, ...],
-    variables: tuple[str, ...],
-    app: Request,
-    voice: Voice,
+    session: str, command: Words, given: Words, variables: Words, app: Request, voice: Voice
 ) -> int:
     """Run a program again with the answers that `calls record` recorded; no model is asked.
 

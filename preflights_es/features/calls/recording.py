@@ -313,7 +313,7 @@ async def record_run(
     proxy = _RecordingProxy(asked, handover)
     try:
         code = await serve_program(command, partial(build_environment, env, routes), proxy.answer)
-        await proxy.close()
+        await proxy.client.close()
     finally:
         await handover.close()
     return RecordedRun(
@@ -373,7 +373,8 @@ class _RecordingProxy:
         """Addresses of providers."""
 
     @cached_property
-    def _client(self) -> Any:
+    def client(self) -> Any:
+        """Connections to providers."""
         from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, TCPConnector
 
         return ClientSession(
@@ -385,10 +386,6 @@ class _RecordingProxy:
             skip_auto_headers=("accept", "accept-encoding", "content-type", "user-agent"),
             timeout=ClientTimeout(total=None),
         )
-
-    async def close(self) -> None:
-        """End the connections to providers."""
-        await self._client.close()
 
     async def answer(self, request: Any, name: str, path: str) -> Any:
         """What the provider answers, as it comes."""
@@ -445,7 +442,7 @@ class _RecordingProxy:
         from yarl import URL
 
         headers = [(n, v) for n, v in request.headers.items() if n.lower() not in _OF_REQUEST]
-        return self._client.request(
+        return self.client.request(
             exchange.method,
             URL(route.url_of(exchange.path), encoded=True),
             data=exchange.body or None,

@@ -64,10 +64,9 @@ async def serve_program(
                 gc.freeze()  # else each full collection stops all calls for 50 ms
                 code = await process.wait()
                 await runner.cleanup()
-            except Exception:  # whatever ended the proxy: no call of the program would be answered
+            finally:  # whatever ended the proxy: no call of the program would be answered
                 with suppress(ProcessLookupError):
                     process.kill()
-                raise
     return code if code >= 0 else 128 - code
 
 

@@ -13,6 +13,7 @@ import sys
 import time
 import zlib
 from collections.abc import Sequence
+from contextlib import closing
 from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +24,7 @@ import msgspec
 from preflights_es.features.calls.cleaning import describe_left_out, find_conversation
 from preflights_es.features.calls.domain.dialects import parse_json_text
 from preflights_es.features.calls.domain.events import PIECES_MAX, CallsMissed, LeftOut
-from preflights_es.features.calls.intake import Intake, TakenCounts
+from preflights_es.features.calls.intake import Intake
 from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.kernel.errors import PreflightsError
 from preflights_es.kernel.events import Actor
@@ -189,7 +190,6 @@ class RunWriter:
         begun, request = self._begun, self._request
         if self._intake is None:
             self._intake = Intake(request, begun.command, "record")
-        self._intake.counts = TakenCounts()
         calls = (read_exchange(begun.run, one) for one in exchanges)
         counts = self._intake.take(calls, lambda _: None)
         if missed is not None:
@@ -210,13 +210,10 @@ def main() -> None:
     if begun is None:
         return
     opened = bootstrap.opened_process(Path.cwd(), database=begun.database or None)
-    request = opened.request(begun.actor)
-    writer = RunWriter(request, begun)
-    try:
+    with closing(opened.request(begun.actor)) as request:
+        writer = RunWriter(request, begun)
         while (frame := _read_frame(sys.stdin.buffer, Frame)) is not None:
             writer.record(*frame)
-    finally:
-        request.close()
 
 
 if __name__ == "__main__":
