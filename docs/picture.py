@@ -1,8 +1,8 @@
 """Draws what `docs/demo-scenes.sh` prints as `docs/demo.svg`: python docs/picture.py
 
-The scenes follow each other by CSS alone, once, and the last one stays; a reader who wants no
-motion sees that one. Ids, hashes, dates and times become fixed ones, so that the same output gives
-the same picture.
+The scenes follow each other by CSS alone, once, each as long as its words take, and the last one
+stays; a reader who wants no motion sees that one. Ids, hashes, dates and times become fixed ones,
+so that the same output gives the same picture.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from pathlib import Path
 from typing import Final
@@ -20,10 +20,10 @@ DOCS: Final = Path(__file__).resolve().parent
 PICTURE: Final = DOCS / "demo.svg"
 WIDTH, HEIGHT = 900, 500
 SECONDS: Final = 15.0  # of all scenes
-COLUMNS, ROWS = 104, 23  # of a scene
-LINE: Final = 18.5  # pixels of a row
-TOP: Final = 66  # pixels above the first row
-STEP_S: Final = 0.04  # between two rows that appear
+COLUMNS, ROWS = 84, 17  # of a scene
+LINE: Final = 25  # pixels of a row
+TOP: Final = 80  # pixels above the first row
+REST_S: Final = 1.0  # of a scene, behind its last row
 
 # The longer ones first; each stand-in is as long as what it stands for, so that columns stay.
 FIXED: Final = (
@@ -38,9 +38,9 @@ FIXED: Final = (
     (r"\b\d\d:\d\d(?=\s+UTC\b)", "09:30"),
 )
 STYLE: Final = """\
-text { font: 13.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
+text { font: 16.5px ui-monospace, "DejaVu Sans Mono", Menlo, Consolas, monospace; }
 text { fill: #d9dee7; white-space: pre; }
-.title { font-weight: 700; font-size: 15px; fill: #fff; }
+.title { font-weight: 700; font-size: 19px; fill: #fff; }
 .command { font-weight: 700; fill: #98e024; }
 .scene:not(:last-of-type) { opacity: 0; }
 @media (prefers-reduced-motion: no-preference) {
@@ -66,10 +66,12 @@ def printed() -> str:
 def drawn(text: str) -> str:
     """The picture of a terminal that shows one scene after the other; it loads nothing."""
     scenes = [scene.partition("\n") for scene in re.split(r"^@ ", text, flags=re.MULTILINE)[1:]]
-    each = SECONDS / len(scenes)
+    weights = [*_weigh_scenes(f"{title} {shown}" for title, _, shown in scenes)]
     turns, groups = list[str](), list[str]()
     for number, (title, _, shown) in enumerate(scenes):
-        begin, end = (round(100 * at / len(scenes), 2) for at in (number, number + 1))
+        shares = [sum(weights[:at]) / sum(weights) for at in (number, number + 1)]
+        begin, end = (round(100 * share, 2) for share in shares)
+        times = [SECONDS * share for share in shares]
         is_last = number == len(scenes) - 1
         hidden = "" if is_last else f" {end}% {{ opacity: 0; }}"
         turns.append(
@@ -77,7 +79,7 @@ def drawn(text: str) -> str:
             f"{begin}% {{ opacity: 1; }}{hidden} }}\n"
             f"#scene{number} {{ animation: scene{number} {SECONDS:g}s step-end both; }}\n"
         )
-        rows = "\n".join(_rows(shown.strip("\n"), number * each))
+        rows = "\n".join(_rows(shown.strip("\n"), *times))
         head = f'<text class="title" x="20" y="40">{number + 1} {escape(title)}</text>'
         groups.append(f'<g class="scene" id="scene{number}">\n{head}\n{rows}\n</g>')
     said = escape(", ".join(title for title, _, _ in scenes))
@@ -91,12 +93,22 @@ def drawn(text: str) -> str:
     )
 
 
-def _rows(shown: str, begins_s: float) -> Iterator[str]:
+def _weigh_scenes(scenes: Iterable[str]) -> Iterator[float]:
+    """How long each takes to read: the words that none before it has, and a quarter of others."""
+    seen = set[str]()
+    for scene in scenes:
+        words = {one.lower() for one in re.findall(r"[A-Za-z][\w'-]*", scene)}
+        yield len(words - seen) + len(words & seen) / 4
+        seen |= words
+
+
+def _rows(shown: str, begins_s: float, ends_s: float) -> Iterator[str]:
     """Rows of a scene, which appear one after the other; a long command takes several."""
     rows = [(row, line[:2] == "$ ") for line in shown.split("\n") for row in _folded(line)]
+    step_s = (ends_s - begins_s - REST_S) / len(rows)
     for number, (row, is_command) in enumerate(rows[:ROWS]):
         y = round(TOP + LINE * number, 1)
-        delay = round(begins_s + STEP_S * number, 2)
+        delay = round(begins_s + step_s * number, 2)
         kind = " command" if is_command else ""
         style = f'class="row{kind}" style="animation-delay: {delay:g}s"'
         if row:
