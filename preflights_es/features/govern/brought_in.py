@@ -21,7 +21,6 @@ from preflights_es.features.govern.changes import (
     content_of,
     decode_file_text,
     objects,
-    other_forms,
     printable,
     read_changed_texts,
 )
@@ -194,8 +193,11 @@ def _read_uses(
 
 def _source_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:
     """What a program reads of changed files; None of what is not looked at, and may import."""
-    converted = converted_sources(root, change)
-    for file, text in (*read_changed_texts(root, change), *other_forms(root, change, converted)):
+    converted = dict.fromkeys(converted_sources(root, change))
+    yield from ((ChangedFile(path), None) for path in converted)
+    for file, text in read_changed_texts(root, change):
+        if file.path in converted:
+            continue
         is_source, is_link = may_import(file.path), os.path.islink(root / file.path)
         read = _read_behind_link(root, file) if is_link else text
         is_read = is_source or is_link or text is not None or not file.is_text

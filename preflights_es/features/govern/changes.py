@@ -241,27 +241,6 @@ def read_changed_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedF
         yield one, None if content is None else decode_file_text(content)
 
 
-def other_forms(
-    root: Path, change: ChangeSet, attributes: Mapping[str, str]
-) -> Iterator[tuple[ChangedFile, str | None]]:
-    """How sources lie here that git keeps in another form: a program reads this form.
-
-    None of a binary, and where one of the two forms is not known: what a filter that does not run
-    here makes of a file.
-
-    Args:
-        attributes: by path, the attribute of git that says so.
-    """
-    known = {one.path: one for one in change.files}
-    for path, attribute in attributes.items():
-        one = known.get(path, ChangedFile(path))
-        is_read_already = attribute == "filter" and not one.new
-        if one.is_text and not (one.is_gone or is_read_already):
-            content = _of_work_tree(root, path, CONTENT_MAX) if one.new else None
-            is_raw = attribute == "filter" and content == objects(root, [one.new]).get(one.new)
-            yield one, None if content is None or is_raw else decode_file_text(content)
-
-
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF32_LE, "utf-32"),  # which begins as the mark of UTF-16

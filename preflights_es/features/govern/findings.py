@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
@@ -535,13 +535,13 @@ def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]
 ATTRIBUTES = ".gitattributes"
 
 
-def converted_sources(root: Path, change: ChangeSet) -> Mapping[str, str]:
-    """Files that can import, and that git keeps in another form, each with the attribute for it.
-
-    All where attributes change.
+def converted_sources(root: Path, change: ChangeSet) -> Iterable[str]:
+    """Files that can import, and that git keeps in another form than a program reads: all where
+    attributes change.
     """
+    gone = {one.path for one in change.files if one.is_gone}
     paths = [*filter(may_import, _named(root, change))] if change.base else []
-    return converted(root, paths, (ENCODING, "filter"))
+    return converted(root, [one for one in paths if one not in gone], (ENCODING, "filter"))
 
 
 def _named(root: Path, change: ChangeSet) -> Iterable[str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -90,53 +89,17 @@ WITHOUT: Final = "import os\n"
 WITH: Final = "import os\nimport pymongo\n"
 
 
-@pytest.mark.parametrize(
-    ("encoding", "content", "rules"),
-    [
-        ("UTF-16", WITHOUT.encode("utf-16"), []),
-        ("UTF-16", WITH.encode("utf-16"), ["turned-down"]),
-        ("UTF-16LE", WITH.encode("utf-16-le"), ["turned-down", "unread-file"]),
-        ("UTF-16LE", WITHOUT.encode("utf-16-le"), ["unread-file"]),
-        ("IBM037", WITH.encode("cp037"), ["turned-down"]),
-        ("IBM037", WITH.encode(), ["turned-down"]),
-    ],
-)
-def test_a_source_of_another_encoding_is_judged_as_git_has_it_and_as_it_lies_here(
-    team: Project, encoding: str, content: bytes, rules: list[str]
-) -> None:
+@pytest.mark.parametrize("attribute", ["working-tree-encoding=UTF-16", "filter=lfs"])
+def test_a_source_that_git_keeps_in_another_form_is_named(team: Project, attribute: str) -> None:
     decided(team, *BASKETS)
-    write(team, ".gitattributes", f"*.py working-tree-encoding={encoding}\n")
-    (team.folder / "web.py").write_bytes(WITHOUT.encode(encoding.replace("IBM", "cp")))
+    write(team, "src/old.py", WITHOUT.encode("utf-16"))
     committed(team)
     team.git("branch", "--force", "base")
-    (team.folder / "web.py").write_bytes(content)
-    (team.folder / "a.py").write_bytes(content)
+    write(team, ".gitattributes", f"src/*.py {attribute}\n")
+    write(team, "src/web.py", WITH.encode("utf-16"))
     code, found = found_in(team)
-    assert (code, sorted(found)) == (int("turned-down" in rules), rules)
-
-
-def test_a_source_of_which_one_form_is_not_known_is_named(team: Project) -> None:
-    decided(team, *BASKETS)
-    write(team, "src/web.py", WITHOUT)
-    os.utime(team.folder / "src/web.py", (1, 1))  # git looks at one that is as old again
-    committed(team)
-    team.git("branch", "--force", "base")
-    write(team, ".gitattributes", "*.py working-tree-encoding=IBM037\n")
-    code, found = found_in(team)
-    assert (code, [one["file"] for one in found["unread-file"]]) == (0, ["src/web.py"])
-
-
-@pytest.mark.parametrize("runs", [True, False])
-def test_a_source_that_a_filter_makes_is_judged_as_it_lies_here(team: Project, runs: bool) -> None:
-    decided(team, *BASKETS)
-    committed(team)
-    team.git("branch", "--force", "base")
-    if runs:
-        team.git("config", "filter.lfs.clean", "sed s/pymongo/pointer/")
-    write(team, ".gitattributes", "*.py filter=lfs\n")
-    write(team, "web.py", WITH if runs else "version https://git-lfs.github.com/spec/v1\n")
-    code, found = found_in(team)
-    assert (code, [*found]) == ((1, ["turned-down"]) if runs else (0, ["unread-file"])), found
+    (one,) = found["unread-file"]
+    assert (code, one["files"], [*found]) == (0, ["src/old.py", "src/web.py"], ["unread-file"])
 
 
 def test_an_encoding_of_what_the_base_decided_since_is_told(team: Project) -> None:
