@@ -31,7 +31,7 @@ from preflights_es.use.why_results import (
     WhyResponse,
     WhySession,
 )
-from preflights_es.words.decisions import HELD, Related, alternative_text, field_label
+from preflights_es.words.decisions import HELD, OTHER, Related, alternative_text, field_label
 from preflights_es.words.questions import asked_elsewhere
 
 DIGEST: Final = 12  # characters of a SHA-256, in words for people
@@ -81,7 +81,8 @@ def why_command(what: str, field: str | None, everything: bool, app: Request, vo
     if not voice.as_json:
         following = [*found.values, None][1:]
         for value, workflow, after in zip(found.values, workflows, following, strict=True):
-            _say_why(voice, value, shown_of(workflow).sources)
+            if value.value != OTHER:  # of no topic
+                _say_why(voice, value, shown_of(workflow).sources)
             if after is None or after.uid != value.uid:
                 _say_outcome(voice, value)
         for artifact in found.artifacts:
@@ -129,7 +130,8 @@ def _of_held(one: Held) -> Iterator[tuple[str, str]]:
 
 def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     """The chain behind one value, its end first."""
-    name = f"{value.category}.{value.field}"
+    label = field_label(value.field)
+    name = label if value.category == OTHER else f"{value.category}.{label}"
     voice.say(voice.bold(escaped_text(f"{name}: {one_line(value.value)}")))
     voice.say(f"  decision   {value.uid[-8:]}, {value.standing}")
     intention = value.intention

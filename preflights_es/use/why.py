@@ -50,7 +50,7 @@ from preflights_es.use.why_results import (
     WhySession,
     WhyStanding,
 )
-from preflights_es.words.decisions import DecidedPatch, Origin, list_superseded
+from preflights_es.words.decisions import DecidedPatch, Origin, field_label, list_superseded
 from preflights_es.words.items import Planned, item_id
 from preflights_es.words.questions import Answers, OriginDetails, answers_in
 from preflights_es.words.signing import Signed
@@ -247,7 +247,8 @@ def _trace_field_in_log(request: Request, process: Process, what: str) -> list[t
 
 
 def _is_named(origin: Origin, decided: DecidedPatch, field: str) -> bool:
-    names = [origin.field, origin.key, f"{decided.category}.{origin.field}", origin.value]
+    label = field_label(origin.field)
+    names = [origin.field, label, origin.key, f"{decided.category}.{origin.field}", origin.value]
     if origin is decided.origins[-1]:  # what it was chosen in place of
         names += [one.name for one in decided.rationale.alternatives]
     return caseless(field) in map(caseless, names)

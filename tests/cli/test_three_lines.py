@@ -211,6 +211,13 @@ def test_a_script_is_told_the_three_lines(open_house: Project) -> None:
     assert local.json["kind"] == "task"
 
 
+def test_a_decision_in_own_words_has_no_topic_in_why(open_house: Project) -> None:
+    own = ("--answer", "description=Two colours only", "--accept", "--by", "Ada")
+    assert open_house.call("start", "Make the shop calmer", *own).code == 0
+    text = open_house.call("why", "Decision").out
+    assert (text.splitlines()[0], "Other" in text) == ("Decision: Two colours only", False)
+
+
 def test_a_menu_has_no_such_lines_and_a_call_for_help_names_both_keys(open_house: Project) -> None:
     assert open_house.call("start", "Which queue do we need?", "--json").json["fields"] == []
     with terminal(open_house, "start", "Which queue do we need?") as t:
