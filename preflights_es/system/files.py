@@ -338,8 +338,8 @@ def _stem(name: str) -> str:
 
 
 @contextlib.contextmanager
-def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
-    """A file to write into, which gets its name at the end.
+def new_file(name: str, *, replacing: bool = False, mode: int | None = None) -> Iterator[BinaryIO]:
+    """A file to write into, which gets its name at the end; `mode` as for `Folder.new`.
 
     Raises:
         Refused: the file exists, or is a device, pipe or folder, which nothing may replace.
@@ -349,7 +349,7 @@ def new_file(name: str, *, replacing: bool = False) -> Iterator[BinaryIO]:
     with (
         _translate_write_errors(name),
         _open_parent_folder(target, replacing=replacing) as folder,
-        folder.new(target.name, replacing=replacing) as file,
+        folder.new(target.name, replacing=replacing, mode=mode) as file,
     ):
         yield file
 

@@ -21,14 +21,19 @@ from preflights_es.kernel.ports import Arrival, Head, Stored
 from preflights_es.projections.projection import Read
 from preflights_es.runtime.finder import LAST
 from preflights_es.store import jsonl
+from preflights_es.store.sqlite import make_private
 from preflights_es.store.stored_events import verified
 from preflights_es.system.files import new_file
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import Drawn, Result, Update, undrawn
+from preflights_es.use.usage import has_made_calls
 from preflights_es.words.imports import NAME as IMPORTS
 from preflights_es.words.imports import SessionsTaken, TakenSession, accepted_by, origin_of
 from preflights_es.words.workflow import Workflow
+
+PRIVATE: Final = 0o600
+"""The permissions of a file with other people's words."""
 
 
 class ImportedBy(Result, frozen=True):
@@ -174,10 +179,18 @@ def export(
     *,
     drawn: Drawn = undrawn,
 ) -> Exported:
-    """The same in a new file, compressed where its name ends with `.gz`."""
+    """The same in a new file, compressed where its name ends with `.gz`.
+
+    One with calls of other programs is its owner's alone, as their log is.
+    """
     process, heads = _select_exported_heads(request, session, part)
     events = -1  # the first line is none
-    with new_file(file) as raw, _packed(raw, file) as packed, drawn(len(heads)) as update:
+    mode = PRIVATE if any(has_made_calls(head.workflow) for head in heads) else None
+    with (
+        new_file(file, mode=mode) as raw,
+        _packed(raw, file) as packed,
+        drawn(len(heads)) as update,
+    ):
         for content in process.transfer.all(heads):
             packed.write(content)
             events += content.count(b"\n")
@@ -327,6 +340,9 @@ def imported(
     agreed = Agreement(agrees)
     came: list[SessionImported] = []
     with _open_rereadable_file(file, drawn) as source:
+        if any(has_made_calls(_workflow_of_line(line)) for line in source.lines()):
+            request.process.store.heads(None, 1)  # the log is made where it is not
+            make_private(request.process.settings.database)
         for session in request.process.transfer.imported(
             source.lines, file.name, source.progress, agrees=agreed, importer=importer
         ):
@@ -339,6 +355,18 @@ def imported(
         changes=tuple(agreed.changes),
         warnings=tuple(agreed.warnings),
     )
+
+
+class _LineOfSession(msgspec.Struct):
+    workflow: str = ""
+
+
+def _workflow_of_line(line: bytes) -> str:
+    """Empty where it is no event: what is wrong with a file is said when it is verified."""
+    try:
+        return msgspec.json.decode(line, type=_LineOfSession).workflow
+    except (msgspec.MsgspecError, ValueError):
+        return ""
 
 
 def importer_of(request: Request) -> Importer:

@@ -79,11 +79,12 @@ def _split_recorded(rows: Iterable[Row]) -> tuple[list[Row], list[Row]]:
     own: list[Row] = []
     recorded: list[Row] = []
     for row in rows:
-        (recorded if _has_made_calls(row["workflow"]) else own).append(row)
+        (recorded if has_made_calls(row["workflow"]) else own).append(row)
     return own, recorded
 
 
-def _has_made_calls(name: str) -> bool:
+def has_made_calls(name: str) -> bool:
+    """Whether a workflow's sessions hold calls of other programs, and so other people's words."""
     try:
         return WORKFLOWS[name].shown.made_calls is not None
     except WorkflowMissing:

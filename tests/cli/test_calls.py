@@ -258,6 +258,16 @@ def test_the_log_of_calls_is_its_owners_alone(empty: Project) -> None:
     assert "which you alone can read" in found.err
     assert empty.log.stat().st_mode & 0o077 == 0
     assert "which you alone can read" not in empty.call("calls", "import", "calls.jsonl").err
+    empty.call("start", "Add login")
+    whole, copy = empty.folder / "all.jsonl", empty.folder / "copy.db"
+    for only, is_private in (("calls", True), ("clarification", False)):
+        said = ("admin", "export", "--workflow", only, "-o", f"out-{only}.jsonl")
+        assert empty.call(*said).code == 0
+        mode = (empty.folder / f"out-{only}.jsonl").stat().st_mode
+        assert (mode & 0o077 == 0) is is_private
+    empty.call("admin", "export", "--all", "-o", whole.name)
+    assert empty.call("admin", "import", whole.name, "--db", str(copy)).code == 0
+    assert {file.stat().st_mode & 0o077 for file in (whole, *empty.folder.glob("copy.db*"))} == {0}
 
 
 def test_a_session_of_calls_is_found_by_the_day_on_which_they_were_made(empty: Project) -> None:
