@@ -345,7 +345,7 @@ def test_no_loss_in_enough_pairs_passes() -> None:
             "enough to exclude that more than 2 in 100 get worse."
         ),
     )
-    bounds = "agreement at most 0.9, validity at most 0.8."
+    bounds = "agreement at most 0.9 points, validity at most 0.8 points."
     assert found.figures == f"With 95 % confidence, the loss is below 2 points: {bounds}"
 
 
@@ -439,7 +439,7 @@ def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
     assert describe_power(300, 0.05) == (
         "300 sessions can at best show a loss of 1.7 points or more, or that the loss is below 1"
-        " points; the margin is 5 points"
+        " point; the margin is 5 points"
     )
     assert describe_power(3, 0.05).startswith("3 sessions can at best show no loss, or that the")
 
@@ -473,6 +473,7 @@ def test_a_provider_that_is_dead_passes_nothing(
     changed, unchanged = (asked(*one) for one in pairs_[0])
     found = compute_verdict([case(unchanged, changed)] * pairs_[1], MARGIN)
     assert (found.word, said in found.why) == (word, True), found
+    assert "below" not in found.figures, "of what has nothing to lose, no loss is excluded"
     some = compute_verdict([*cases(0, 0, 400), case(unchanged, changed)], MARGIN)
     assert ("; the first: 401: refused" in f"{found.figures}{some.figures}") == (word[0] == "c")
 

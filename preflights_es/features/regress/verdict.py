@@ -114,7 +114,7 @@ def _advice(
         return (
             "The change can land: it is not worse than what you have. "
             f"{count_in_words(agreement.pairs, 'session')} were compared, enough to exclude that"
-            f" more than {_points(margin)} in 100 get worse."
+            f" more than {_rounded_up(margin)} in 100 get worse."
         )
     unclear = "This run cannot tell whether the change is worse."
     if not agreement.pairs:
@@ -405,8 +405,7 @@ def describe_power(pairs: int, margin: float) -> str:
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
     return (
         f"{count_in_words(pairs, 'session')} can at best show {_describe_detectable_loss(shown)},"
-        f" or that the loss is below {_points(excluded)} points; the margin is {_points(margin)}"
-        " points"
+        f" or that the loss is below {_points(excluded)}; the margin is {_points(margin)}"
     )
 
 
@@ -433,12 +432,14 @@ def _judge_paired_tests(
         if agreement.unknown:
             lost = f"{count_in_words(agreement.unknown, 'session')} came to no result; "
         return "INCONCLUSIVE", f"{lost}{_describe_needed(agreement)}.".capitalize()
+    if hollow:
+        return "INCONCLUSIVE", ""
     if all(one.loss_bound < margin for one in tests):
         bounds = ", ".join(f"{one.measure} at most {_points(one.loss_bound)}" for one in tests)
-        said = f"With 95 % confidence, the loss is below {_points(margin)} points: {bounds}."
-        return ("INCONCLUSIVE" if hollow else "PASS"), said
+        said = f"With 95 % confidence, the loss is below {_points(margin)}: {bounds}."
+        return "PASS", said
     return "INCONCLUSIVE", "; ".join(
-        f"{one.measure} may be {_points(one.loss_bound)} points worse{_unknown(one)}:"
+        f"{one.measure} may be {_points(one.loss_bound)} worse{_unknown(one)}:"
         f" {count_in_words(one.pairs, 'pair')} can show"
         f" {_describe_detectable_loss(one.smallest_loss)}"
         + (f", and {_describe_needed(one)}" if one.pairs_needed > one.pairs else "")
@@ -478,7 +479,7 @@ def _unknown(one: PairedTest) -> str:
 
 
 def _describe_detectable_loss(smallest: float) -> str:
-    return f"a loss of {_points(smallest)} points or more" if smallest < 1.0 else "no loss"
+    return f"a loss of {_points(smallest)} or more" if smallest < 1.0 else "no loss"
 
 
 def _describe_needed(one: PairedTest) -> str:
@@ -486,7 +487,13 @@ def _describe_needed(one: PairedTest) -> str:
 
 
 def _points(share: float) -> str:
-    """Percentage points, rounded up, so that no bound looks better than it is."""
+    """`1 point`, `2.5 points`: in percentage points."""
+    rounded = _rounded_up(share)
+    return f"{rounded} point" if rounded == "1" else f"{rounded} points"
+
+
+def _rounded_up(share: float) -> str:
+    """In 100, so that no bound looks better than it is."""
     return f"{math.ceil(share * 1000 - 1e-6) / 10:g}"
 
 
