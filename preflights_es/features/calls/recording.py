@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import ssl
 import sys
 import time
 from asyncio.subprocess import PIPE, Process
@@ -307,8 +308,7 @@ async def record_run(
             be used.
     """
     asked = [route._replace(proxy=_proxy_of(route.url)) for route in routes]
-    if env.get("SSL_CERT_FILE") or env.get("SSL_CERT_DIR"):
-        _trusted_certificates()
+    _check_certificates(env.get("SSL_CERT_FILE") or None, env.get("SSL_CERT_DIR") or None)
     handover = Handover(begun)
     proxy = _RecordingProxy(asked, handover)
     try:
@@ -327,19 +327,23 @@ async def record_run(
     )
 
 
-@cache
-def _trusted_certificates() -> Any:
-    """Those of the providers' SDKs, which takes 0.2 s: the first call of https reads them.
-
-    Raises:
-        Refused: they cannot be read.
+def _check_certificates(file: str | None, folder: str | None) -> None:
+    """Raises:
+    Refused: those that the environment names cannot be read.
     """
-    from httpx2 import create_ssl_context
-
     try:
-        return create_ssl_context()
+        if file or folder:
+            ssl.create_default_context(cafile=file, capath=folder)
     except OSError as error:
         raise Refused(f"the certificates cannot be read: {error}; look at SSL_CERT_FILE") from error
+
+
+@cache
+def _trusted_certificates() -> Any:
+    """Those of the providers' SDKs, which takes 0.2 s: the first call of https reads them."""
+    from httpx2 import create_ssl_context
+
+    return create_ssl_context()
 
 
 def _proxy_of(url: str) -> str | None:
