@@ -118,7 +118,7 @@ class LeadChanged(NamesLead, frozen=True):
     """From here on the lead is another: another model, other prompts, or the rules."""
 
     tag: ClassVar[str] = "led.lead_changed.v1"
-    verb: ClassVar[str] = "changed the lead of"
+    verb: ClassVar[str] = "changed who answers in"
     lead: Lead | None
     """None for the rules."""
     prompts: tuple[tuple[str, str], ...] = ()

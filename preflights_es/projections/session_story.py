@@ -29,8 +29,10 @@ from preflights_es.kernel.events import (
     InputIgnored,
     InputQuarantined,
     Outcome,
+    OutsideRequest,
     ResponseIgnored,
     SessionAbandoned,
+    SessionClosed,
     SessionErased,
     Signable,
 )
@@ -58,11 +60,13 @@ from preflights_es.words.event_names import (
     NO_MODELS,
     actor_in_words,
     event_in_words,
+    name_in_sentence,
     pointer_in_words,
 )
 from preflights_es.words.questions import Refusal
 from preflights_es.words.workflow import AnswerJudgement, Cost, SpokenCall
 
+ASKED_INSTEAD: Final = "the rules asked instead"
 SAID_MAX: Final = 300  # characters of a reason, or of what an error says
 NAME_SHOWN: Final = 60  # characters of a person's name
 
@@ -75,7 +79,7 @@ _CAME_TO: Final = {
     "error": "failed",
     "truncated": "{was} cut off",
     "refused": "{was} a refusal",
-    "invalid_json": "{was} not valid JSON",
+    "invalid_json": "held no valid JSON",
     "schema_violation": "did not match the schema",
     "code_in_output": "held source code",
     "multiple_artifacts": "held more than one JSON value",
@@ -117,8 +121,10 @@ def tell_session_story(read: Read, prices: Sequence[Price] = ()) -> Story:
     spoken = read.workflow.shown.spoken_calls
     told = [one for _, one in spoken(read.events)] if spoken else []
     judged = [one for call in told for one in call.judged]
-    clauses = [*_tell_calls(read, calls, told), *_tell_judgements(told)]
-    clauses += _tell_people(read.events, {one.place for one in judged})
+    people = [*_tell_judgements(told), *_tell_people(read.events, {one.place for one in judged})]
+    clauses = [*_tell_calls(read, calls, told), *people]
+    if not (people or told or clauses[-1] == ASKED_INSTEAD):
+        clauses += _tell_result(read.events)
     sentence = _capitalized("; ".join(clauses))
     return Story(sentence, _sum_up(calls, prices), _tell_fault(read))
 
@@ -149,6 +155,8 @@ def _tell_calls(
     failed = len(made) - bad[""]
     if told and (cut := sum(bool(one.ended) for one in told) - failed):
         yield _count_of_all(cut, len(made), "answer", "{was} not whole")
+    if whole := sum(not one.ended for one in told):
+        yield _count_of_all(whole, len(made), "call", "{was} answered")
     if used:
         yield _count_of_all(used, len(made), "answer", "{was} used")
     if late := sum(one.outcome == "late" for one in calls):
@@ -198,7 +206,7 @@ def _tell_lead(events: Sequence[Event | None]) -> Iterator[str]:
                     step = "an earlier step" if place < max(used, default=0) else "the step"
                     yield f"{step} ended without a result"
                 else:
-                    yield "the rules asked instead" if asked else "the rules took over"
+                    yield ASKED_INSTEAD if asked else "the rules took over"
             if isinstance(event, StepFailed | StepStalled | CompletionRequested | LeadTaken):
                 last = event
     if isinstance(last, StepStalled):
@@ -284,6 +292,9 @@ def _tell_people(events: Sequence[Event | None], told: Collection[int]) -> Itera
             ] += 1
     for who, deeds in did.items():
         acts = [what if n == 1 else f"{what} {_times(n)}" for what, n in deeds.items()]
+        same = [one.removesuffix(" the plan") for one in acts[:-1]]
+        if all(one.endswith(" the plan") for one in acts):
+            acts = [*same, acts[-1]]
         yield f"{who} {', '.join(acts[:-1])}{' and ' if acts[1:] else ''}{acts[-1]}"
     if refused:
         yield "one attempt was refused" if refused == 1 else f"{refused:,} attempts were refused"
@@ -291,6 +302,16 @@ def _tell_people(events: Sequence[Event | None], told: Collection[int]) -> Itera
         if isinstance(event, InputQuarantined):
             why = f" raised {_said(event.error)}" if event.error else " failed"
             yield f"one Input was set aside, because deciding it{why}"
+
+
+def _tell_result(events: Sequence[Event | None]) -> Iterator[str]:
+    """What came of it where nobody did more: what the last Decision says of its workflow."""
+    last = next((one for one in reversed(events) if isinstance(one, Decision)), None)
+    is_told = isinstance(last, OutsideRequest | InputIgnored | ResponseIgnored | SessionClosed)
+    is_led = last is not None and last.tag.startswith("led.")
+    if last is not None and not (is_told or is_led):
+        said = name_in_sentence(event_in_words(last.tag))
+        yield f"{said[:1].lower()}{said[1:]}"
 
 
 def _why_abandoned(new: Input) -> str:

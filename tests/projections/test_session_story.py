@@ -59,8 +59,8 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "compiler",
             "a_provider_fails_twice",
             (
-                "The model was asked twice; both calls failed; the session waits to ask again. "
-                "2 calls, 2 s."
+                "The model was asked twice; both calls failed; the session waits to ask again; "
+                "the failure was reported. 2 calls, 2 s."
             ),
         ),
         (
@@ -68,14 +68,14 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "code_in_a_response",
             (
                 "The model was asked once; its answer held source code; the step ended without a "
-                "result. 1 call, 2 s."
+                "result; the failure was reported. 1 call, 2 s."
             ),
         ),
         (
             "extraction",
             "a_note_that_no_model_could_read_is_filed_by_hand",
             (
-                "The model was asked twice; both answers were not valid JSON; the step ended "
+                "The model was asked twice; both answers held no valid JSON; the step ended "
                 "without a result; Ada Lovelace filed an item. "
                 "2 calls, 868 -> 56 tokens, cost unknown, 4 s."
             ),
@@ -84,11 +84,16 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "metrics",
             "a_model_is_asked_once_more",
             (
-                "The model was asked twice; one answer was not valid JSON; one answer was used. "
-                "2 calls, 1,315 -> 65 tokens, cost unknown, 4 s."
+                "The model was asked twice; one answer held no valid JSON; one answer was used; "
+                "the question was answered with SQL. 2 calls, 1,315 -> 65 tokens, cost unknown, 4 s."
             ),
         ),
-        ("planning", "the_rules_plan_a_day", "No model was asked."),
+        ("planning", "the_rules_plan_a_day", "No model was asked; the plan was made."),
+        (
+            "compiler",
+            "tests_are_locked_and_give_way_to_others",
+            "No model was asked; Ada Lovelace approved, locked and superseded the plan.",
+        ),
         (
             "recall",
             "superseded_decisions_are_asked_for",
@@ -98,8 +103,8 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "calls",
             "a_conversation_of_each_dialect",
             (
-                "A program asked a model 5 times; one call failed; one answer was not whole. "
-                "5 calls, 9 -> 2 tokens, cost unknown."
+                "A program asked a model 5 times; one call failed; one answer was not whole; "
+                "3 calls were answered. 5 calls, 9 -> 2 tokens, cost unknown."
             ),
         ),
     ],
