@@ -85,7 +85,8 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
             "a_model_is_asked_once_more",
             (
                 "The model was asked twice; one answer held no valid JSON; one answer was used; "
-                "the question was answered with SQL. 2 calls, 1,315 -> 65 tokens, cost unknown, 4 s."
+                "the question was answered with SQL. "
+                "2 calls, 1,315 -> 65 tokens, cost unknown, 4 s."
             ),
         ),
         ("planning", "the_rules_plan_a_day", "No model was asked; the plan was made."),
