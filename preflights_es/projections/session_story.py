@@ -305,7 +305,7 @@ def _tell_people(events: Sequence[Event | None], told: Collection[int]) -> Itera
 
 
 def _tell_result(events: Sequence[Event | None]) -> Iterator[str]:
-    """What came of it where nobody did more: what the last Decision says of its workflow."""
+    """What came of it where no person did more: what the last Decision says of its workflow."""
     last = next((one for one in reversed(events) if isinstance(one, Decision)), None)
     is_told = isinstance(last, OutsideRequest | InputIgnored | ResponseIgnored | SessionClosed)
     is_led = last is not None and last.tag.startswith("led.")

@@ -37,7 +37,7 @@ def test_an_event_has_a_subject_a_verb_and_what_was_said() -> None:
     assert any(" characters, no JSON object" in one for one in said)
     refused = "The model's answer was refused: the response is not valid JSON: "
     assert any(one.startswith(refused) for one in said)
-    assert "The rules asked instead, since the answer was not valid JSON." in said
+    assert "The rules asked instead, since the answer held no valid JSON." in said
     said = told_golden("a_conversation_of_each_dialect", "calls")
     assert any(re.fullmatch(r'The model was asked \(gpt-4o, .*\): "Where is .*"', o) for o in said)
     said = told_golden("an_agent_writes_the_question")
