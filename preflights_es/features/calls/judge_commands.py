@@ -105,8 +105,9 @@ def _warn_where_no_answer_is_right(
     app: Request, voice: Voice, judged: Iterable[NewJudgement]
 ) -> None:
     """Right values in another form than the answers have make both sides of a run wrong."""
-    sessions = dict.fromkeys(find_calls_sessions(app, one.session)[0] for one in judged)
-    calls = (call for one in sessions for call in read_asked_calls(app, one) if call.expected)
+    named = dict.fromkeys(one.session for one in judged)
+    found = (read_asked_calls(app, find_calls_sessions(app, one)[0]) for one in named)
+    calls = (call for one in found for call in one if call.expected is not None)
     both = ((call, answer) for call in calls if (answer := recorded_answer(call).answer))
     first = None
     for call, answer in both:
