@@ -105,13 +105,6 @@ def test_a_pass_sends_a_temperature_of_zero_where_the_model_takes_one(
         assert (name in named) == (name in sent)
 
 
-def test_other_workflows_send_no_temperature_unless_it_is_set(house: Project, api: FakeAPI) -> None:
-    api.script(text("{}"))
-    env = {"OPENAI_API_KEY": "sk-test-0123456789", "PREFLIGHTS_BASE_URL": api.openai}
-    house.call("note", "Buy milk", "--provider", "openai", "--model", "gpt-4o", env=env)
-    assert "temperature" not in api.requests[0].body
-
-
 def test_a_report_or_a_draft_of_a_model_obeys_no_escape(answered: Callable[[str], Result]) -> None:
     done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
     assert (done.code, done.is_safe()) == (1, True)
