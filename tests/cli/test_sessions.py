@@ -430,7 +430,7 @@ def test_show_says_what_models_came_to_in_one_sentence(house: Project) -> None:
     assert "model was asked" not in house.call("show", id_).out
     house.call("start", "Keep orders safe", "--provider", "sim", "--seed", "7")
     shown = " ".join(house.call("show", "last").out.split())
-    assert "The model was asked once; its answer was used. 1 call, " in shown
+    assert "its answer was used; the question was asked. 1 call, " in shown
     assert " tokens, " in shown
     assert "model was asked" not in house.call("show", "last", "--json").out
 
