@@ -89,10 +89,9 @@ def table_text(names: Row, rows: Iterable[Row], *, whole: bool = False) -> Itera
         room = _width() - len(GAP) * (beside - 1)
         if sum(wanted[:beside]) > room:
             words = [max(w, *map(_longest_word, c)) for w, c in zip(words, columns, strict=True)]
-            least, last = _least(wanted, words), _least(wanted[-1:], words[-1:])
-            is_short = room < least or (whole and room - sum(wanted[:-1]) < WHOLE_MIN)
-            can_be_below = number == 0 and beside == len(names) > 2
-            if can_be_below and least - last <= room and is_short:
+            is_short = room < _least(wanted, words)
+            is_short |= whole and room - sum(wanted[:-1]) < WHOLE_MIN
+            if number == 0 and beside == len(names) > 2 and is_short:
                 beside -= 1
         room = _width() - len(GAP) * (beside - 1)
         widths = _fitting(wanted[:beside], words[:beside], room)

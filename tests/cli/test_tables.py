@@ -121,6 +121,10 @@ def test_the_last_cell_is_whole_or_cut_or_below_its_row() -> None:
         f"{words[0]}  {words[1]}",
     ]
     assert drawn(("a", ""), [("x", "y"), ("z", "")])[2:] == ["x", "    y", "z"]
+    crowded = ("2026-11-29", "clarification", "needs answers", "x" * 17, "y" * 32, "what it is")
+    below = drawn(("day", "of", "stands", "model", "place", "about"), [crowded])
+    assert below[-1] == "    what it is"
+    assert below[3].startswith("2026-11-29  clarification  needs "), "no word is broken for it"
 
 
 @given(st.lists(st.tuples(ODD, ODD, ODD), min_size=1, max_size=4), st.booleans())
