@@ -146,7 +146,7 @@ def check_change(
         signatures, unknown = signatures_at(request.process.settings, change.tip, base or "HEAD")
     with drawn(len(rows)) as update:
         found = [
-            *lost_findings(sides, change),
+            *lost_findings(sides),
             *_differing_record_findings(request, sides.here, change, naming),
         ]
         found += converted_findings(request, change)
@@ -158,7 +158,7 @@ def check_change(
             unsigned += unsigned_findings(request, signatures, sides, sessions, alone=alone)
         paths = [one.file for one in unsigned]
         found += [*unsigned, *change_findings(request, sides, sessions, signatures, unsigned=paths)]
-        found += signer_findings(request, change, is_required=require_signed)
+        found += signer_findings(change, is_required=require_signed)
         found += gate_findings(request, change, is_required=require_signed)
         found += alias_findings(root, change, doubt)
         found += _of_places(ticking(own, update), tree, former)

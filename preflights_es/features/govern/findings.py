@@ -47,7 +47,6 @@ from preflights_es.settings.file import (
     FILE,
     PYPROJECT,
     FileSettings,
-    RecordsTable,
     parse_project_settings,
     read_project_settings,
 )
@@ -125,31 +124,21 @@ RESTORE = "Restore it: a decision is replaced, and never taken out"
 # 1. What is lost -----------------------------------------------------------------------------
 
 
-def lost_findings(sides: BothSides, change: ChangeSet) -> Iterator[Finding]:
+def lost_findings(sides: BothSides) -> Iterator[Finding]:
     """Session files that do not verify, and what of the base the change takes away."""
     for file in sides.troubled:
         text = f"{escaped_text(file.told)}. Restore the file as it was committed"
         own = {"session_id": file.session_id}
         yield finding("unverified-session", "error", text, [file.path], **own)
-    said, gone = (
-        {one.path for one in sides.troubled},
-        {one.path for one in change.files if one.is_gone},
-    )
-    touched = {one.path for one in change.files}
-    unread = defaultdict[str, list[str]](list)
-    for lost in sides.lost:
-        if lost.path not in touched and lost.path not in said:
-            unread[lost.path.rpartition("/")[0]].append(lost.path)
-        elif lost.path not in said:
-            why = "is deleted" if lost.path in gone else "holds other events than before"
-            text = (
-                f"{printable(lost.path)} {why}; what people decided there still counts. {RESTORE}"
-            )
-            yield finding("unverified-session", "error", text, [lost.path])
-    for folder, paths in unread.items():
-        what = f"sessions there are read no more, the first is {printable(min(paths))}"
-        text = f"{printable(folder)}/: {what}: move them along"
-        yield finding("unverified-session", "error", text, [f"{folder}/"])
+    said, lost = {one.path for one in sides.troubled}, defaultdict[str, list[str]](list)
+    for path in sorted({one.path for one in sides.lost} - said):
+        lost[path.rpartition("/")[0]].append(path)
+    for paths in lost.values():
+        text = (
+            f"{files_said(paths)}: deleted, with other events than before, or where no session is "
+            f"read; what people decided there still counts. {RESTORE}"
+        )
+        yield finding("unverified-session", "error", text, paths)
     for record in sides.lost_records:
         text = f"{escaped_text(record.path)} is no record here any more; it still counts. {RESTORE}"
         yield finding("record-lost", "error", text, [record.path], decision=record.path)
@@ -272,24 +261,18 @@ def unsigned_findings(
         yield finding("unsigned-acceptance", "error", text, [path])
 
 
-def signer_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
+def signer_findings(change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
     """Changes of the signers and of the id for which they sign: they judge what comes later."""
-    root = request.process.settings.root
-    found = {one.path: one for one in change.files if one.path in (SIGNERS, REPOSITORY)}
-    for one in found.values() if change.base else ():
-        level: Level = "error" if is_required and one.old else "warning"  # else it judges nothing
-        was = objects(root, [one.old]).get(one.old, b"") if one.old else b""
-        now = None if one.is_gone or not one.is_text else content_of(root, one)
-        if one.path == SIGNERS:
-            if not (one.old or _signer_lines(now or b"")):
-                continue
-            what = _signers_changed(one, was, now)
-            text = f"{SIGNERS}: {what}. Later changes are held against it: look whose keys they are"
-            yield finding("signers-changed", level, text, [SIGNERS])
-        elif repository_id(now or b"") != (id_ := repository_id(was)):
-            what = "is changed" if id_ else "is new"
-            text = f"the id for which acceptances are signed {what}: signatures for another one end"
-            yield finding("signers-changed", level, text, [REPOSITORY])
+    for one in change.files if change.base else ():
+        if one.path in (SIGNERS, REPOSITORY):
+            level: Level = (
+                "error" if is_required and one.old else "warning"
+            )  # else it judges nothing
+            text = (
+                f"{one.path}: later acceptances are held against it: look whose keys count then, "
+                "and for which repository"
+            )
+            yield finding("signers-changed", level, text, [one.path])
 
 
 def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> Iterator[Finding]:
@@ -371,10 +354,10 @@ def _kept_by_settings(read: Callable[[], FileSettings | None]) -> dict[str, Any]
         found = read()
     except SettingsError:
         found = None
-    values = found.values if found else {}
-    found_by = {"project": values.get("project"), "records": values.get("records", RecordsTable())}
-    return found_by | {"redact": {*values.get("redact", ())}}
+    return {key: found.values.get(key) if found else None for key in _KEPT}
 
+
+_KEPT: Final = ("project", "decisions", "tasks", "records", "redact")
 
 # 4. Acceptances that no signer of the base signed --------------------------------------------
 
@@ -442,25 +425,7 @@ def _readable_acceptances(reader: EventReader, stored: Sequence[Stored]) -> Sequ
         return ()
 
 
-# 5. Changes of the signers -------------------------------------------------------------------
-
-
-def _signers_changed(one: ChangedFile, was: bytes, now: bytes | None) -> str:
-    if now is None:
-        return f"the list of signers is {'deleted' if one.is_gone else 'no file any more'}"
-    before, after = _signer_lines(was), _signer_lines(now)
-    counts = ((len(after - before), "added"), (len(before - after), "taken out"))
-    said = " and ".join(f"{count} {does}" for count, does in counts if count)
-    return f"lines of the list of signers: {said or 'only comments'}"
-
-
-def _signer_lines(content: bytes) -> frozenset[bytes]:
-    # No other white space: to ssh-keygen, a # behind a form feed begins a signer.
-    lines = (line.strip(b" \t\r") for line in content.split(b"\n"))
-    return frozenset(line for line in lines if line and not line.startswith(b"#"))
-
-
-# 6. Files whose names are others' elsewhere ---------------------------------------------------
+# 5. Files whose names are others' elsewhere ---------------------------------------------------
 
 
 def alias_findings(root: Path, change: ChangeSet, level: Level) -> Iterator[Finding]:
@@ -498,7 +463,7 @@ def _alias_key(path: str) -> str:
     return "".join(one for one in folded if category(one) != "Cf")  # some systems leave these out
 
 
-# 7. Files that git converts ------------------------------------------------------------------
+# 6. Files that git converts ------------------------------------------------------------------
 
 
 def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]:

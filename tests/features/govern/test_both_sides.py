@@ -213,7 +213,7 @@ GATES: Final[tuple[dict[str, tuple[str | None, str | None, bool]], ...]] = (
         "ci/tools.txt": ("ruff\npreflights-es\n", "ruff\npreflights-es @ git+https://x\n", True),
         "lib/x.py": ('run("preflights", "check")\n', 'run("preflights", "check")\nx = 1\n', False),
     },
-    {"preflights.toml": (None, "[records]\nsessions = true\n", False)},
+    {"preflights.toml": (None, "seed = 1\n", False)},
 )
 
 

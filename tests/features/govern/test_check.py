@@ -544,7 +544,7 @@ def test_what_a_session_file_decided_that_a_change_deletes_holds_all_the_same(
     commit(shop)
     code, found, _ = checked(clone(shop, tmp_path), "--base", "HEAD~1")
     assert (code, list(found)) == (4, ["unverified-session", "denied"])
-    assert "is deleted" in found["unverified-session"][0]["message"]
+    assert "deleted, with other" in found["unverified-session"][0]["message"]
 
 
 def test_a_session_file_that_goes_on_is_fine_and_one_with_another_past_is_not(
@@ -565,7 +565,7 @@ def test_a_session_file_that_goes_on_is_fine_and_one_with_another_past_is_not(
     name.write_bytes(before)  # as if it had never been superseded
     code, found, _ = checked(other)
     assert (code, list(found)) == (4, ["unverified-session", "record-differs"])
-    assert "holds other events than before" in found["unverified-session"][0]["message"]
+    assert "with other events than before" in found["unverified-session"][0]["message"]
 
 
 def clone(house: Project, tmp_path: Path, *words: str) -> Project:
