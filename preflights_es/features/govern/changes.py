@@ -331,28 +331,20 @@ def committed_at(root: Path, commit: str) -> int:
     return int(_read_git_output(root, "show", "--no-patch", "--format=%ct", commit) or 0)
 
 
-def at_commit(root: Path, commit: str, path: str, *, follows: bool = True) -> bytes | None:
+def at_commit(root: Path, commit: str, path: str) -> bytes | None:
     """What stands in a file at a commit; None where nothing does.
-
-    Args:
-        follows: whether a link within the commit is followed.
 
     Raises:
         Unreadable: it is no file, or too large.
     """
-    prefix = _read_git_output(root, "rev-parse", "--show-prefix")
-    lies = _read_git_output(root, "ls-tree", "--full-tree", commit, "--", f"{prefix}{path}")
+    lies = _read_git_output(root, "ls-tree", commit, "--", path)
     if not lies:
         return None
-    if not follows and not lies.startswith(_USUAL):
-        raise Unreadable(f"{path} is no file")
-    given = f"{commit}:{prefix}{path}\n".encode()
-    raw = _answer(root, "cat-file", "--batch", "--follow-symlinks", given=given)
-    head, _, rest = raw.partition(b"\n")
-    words = head.split()
-    if len(words) != 3 or words[1] != b"blob" or int(words[2]) > CONTENT_MAX:
+    id_ = lies.split()[2]
+    content = objects(root, [id_]).get(id_) if lies.startswith(_USUAL) else None
+    if content is None:
         raise Unreadable("it is no file of a usual size")
-    return rest[: int(words[2])]
+    return content
 
 
 def files_at(root: Path, commit: str) -> dict[str, str]:

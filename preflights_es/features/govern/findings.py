@@ -340,7 +340,7 @@ def _changed_settings(root: Path, change: ChangeSet) -> list[str]:
 
     def before(name: str) -> str | None:
         with suppress(Unreadable):
-            content = at_commit(root, change.base, name, follows=False) if change.base else None
+            content = at_commit(root, change.base, name) if change.base else None
             return None if content is None else content.decode("utf-8", "replace")
         return None
 
@@ -372,7 +372,7 @@ def signatures_at(settings: Settings, commit: str, base: str) -> tuple[Signature
     said = dict[str, bytes]()
     for file in (SIGNERS, REPOSITORY):
         try:
-            content = at_commit(settings.root, commit, file, follows=False) if commit else None
+            content = at_commit(settings.root, commit, file) if commit else None
         except Unreadable as error:
             return None, f"signatures: {file} of {base!r} cannot be read: {error}"
         if content is None:
