@@ -136,18 +136,6 @@ def test_what_was_passed_or_taken_does_not_stand_under_instead_of() -> None:
     assert view(after(by_pack("Use NATS instead of Kafka"))).instead_of == ()
 
 
-def test_a_value_that_the_intention_names_answers_its_topics_question() -> None:
-    begun = by_pack("Let's use Sentry")
-    for answer, category, field in (
-        ("sentry", "Error Tracking", "Service"),
-        ("Sentry for all but the app", "Other", "Description"),
-        ("Bugsnag", "Other", "Description"),
-    ):
-        patch = after(begun, answered(description=answer)).offer.patch
-        assert patch is not None
-        assert (patch.category, patch.fields[0][0]) == (category, field), answer
-
-
 def test_a_scope_that_names_the_topic_alone_is_none() -> None:
     found = find("Use Redis for caching")
     assert (found.stated, found.scope) == ((TopicValue("caching", "Redis"),), "")

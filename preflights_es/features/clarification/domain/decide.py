@@ -55,7 +55,6 @@ from preflights_es.features.clarification.domain.state import (
     is_asking,
     is_due,
     is_terminal,
-    key_meant,
     path_of,
     related_to,
     response_of,
@@ -255,7 +254,6 @@ def _decide_on_each_answer(
     after: ClarificationState, answers: tuple[GivenAnswer, ...], *, revising: bool
 ) -> Decisions:
     """A verdict for each answer; then what the intention states of a category that they named."""
-    answers = tuple(replace(given, key=key_meant(after, given)) for given in answers)
     scopes = tuple(given for given in answers if given.key.endswith(SCOPE))
     decisions: list[Decision] = []
     for given in scopes:

@@ -55,7 +55,7 @@ from preflights_es.words.language import (
     read_small_words,
     written_as_name,
 )
-from preflights_es.words.questions import GivenAnswer, Language, Question, stripped
+from preflights_es.words.questions import Language, Question
 
 if TYPE_CHECKING:
     from preflights_es.features.clarification.domain.pack import Topic
@@ -291,21 +291,6 @@ def topic_of(state: ClarificationState, key: str) -> Topic | None:
 def language_of(state: ClarificationState) -> Language:
     """Of questions, options and titles."""
     return state.found.topics.language if state.found.topics is not None else "en"
-
-
-def key_meant(state: ClarificationState, given: GivenAnswer) -> str:
-    """The key that an answer is about.
-
-    To the open question, a value alone that the intention names answers its topic's.
-    """
-    asked, found = state.turns.question, state.found.topics
-    if asked is None or found is None or found.kind != "open" or len(given.values) != 1:
-        return given.key
-    said, own = stripped(given.values[0]), state.found.heuristics.description.id
-    is_named = given.key == asked.id == own and holds_words(state.opened.intention, said)
-    named = (one.topic for one in found.mentioned if canonical(one.value) == canonical(said))
-    topic = topics_of(state).get(next(named, "")) if is_named else None
-    return topic.key if topic else given.key
 
 
 def stated_by_key(state: ClarificationState) -> dict[str, str]:
