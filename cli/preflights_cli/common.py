@@ -391,9 +391,9 @@ def open_program(
     )
     app = program.request(key=key)
     app.tell = voice.notice
-    app.process.drawn = bar(voice, "Preparing tables", least=PREPARED_FROM)
     if sys.stderr.isatty() and not (voice.as_json or voice.quiet):
         app.watch = voice.waiting
+        app.process.drawn = bar(voice, "Preparing tables", least=PREPARED_FROM)
     if voice.verbose:
         if app.actor.kind == "agent":
             voice.detail(f"acting as the agent {app.actor.name}")

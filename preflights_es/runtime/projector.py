@@ -7,7 +7,7 @@ transaction, and what was folded goes from there in the transaction that writes 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, suppress
 from functools import partial
 from itertools import chain
 from operator import itemgetter
@@ -101,11 +101,6 @@ def _build_checked_rows(
     return made
 
 
-@contextmanager
-def _undrawn(_length: int) -> Iterator[Callable[[int], object]]:
-    yield lambda _: None
-
-
 class Projector:
     """The projections of one log."""
 
@@ -118,7 +113,7 @@ class Projector:
         self.reader = reader
         self.behind: Notice | None = None
         """Why rows may be older than the log, in words; empty where they are not."""
-        self.drawn: Callable[[int], AbstractContextManager[Callable[[int], object]]] = _undrawn
+        self.drawn: Callable[[int], AbstractContextManager[Callable[[int], object]]] | None = None
         """Shows how far it is where all sessions are folded, which takes long in a large log."""
 
     def states(self) -> tuple[ProjectionState, ...]:
@@ -271,8 +266,11 @@ class Projector:
         if behind:
             # Another process may have completed one since, and its readers need those rows.
             self._begin(behind, again=False)
-            with self.drawn(self._log.counts()["sessions"]) as progress:
-                self._complete(behind, progress)
+            if self.drawn is None:
+                self._complete(behind)
+            else:
+                with self.drawn(self._log.counts()["sessions"]) as progress:
+                    self._complete(behind, progress)
         self.follow()
 
     def follow(self) -> None:

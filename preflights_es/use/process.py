@@ -362,7 +362,7 @@ class Process:
     def projector(self) -> Projector:
         """The projections of the log; a reader of one catches up first."""
         found = projector(self.following)
-        found.drawn = self.drawn or found.drawn
+        found.drawn = self.drawn
         return found
 
     def numbered(self, number: int) -> list[str]:
