@@ -154,7 +154,7 @@ _IN_A_SENTENCE: Final = {
 """Names of which the rule below makes no English."""
 _ACTS: Final = late_pattern(
     "(?:model|agent|person|rules|step) (?:answered|failed|waits|took over)"
-    "|questions ended|clarification stopped"
+    "|questions ended|[a-z]+ stopped"
 )
 _DONE: Final = late_pattern(
     r"(?P<noun>.+?) (?P<done>(?:[a-z]+ed|begun|built|chosen|found|given|heard|kept|made|put"
