@@ -350,7 +350,9 @@ def title_of(state: ClarificationState) -> str:
         return said.rstrip(".! ")  # "Stop using Moment.js", and no more was answered
     fields = {field.name: field.id for field in state.found.fields()}
     key, language = fields.get(name, ""), language_of(state)
-    purpose = one_line(state.offer.scope) or _stated_purpose(state, key)
+    purpose = one_line(state.offer.scope)
+    if not purpose and _is_stated(state, key):
+        purpose = _stated_purpose(state.opened.intention)
     scope, topic = with_article(purpose, state.opened.intention), topic_of(state, key)
     if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
@@ -452,9 +454,8 @@ def _is_stated(state: ClarificationState, key: str) -> bool:
     return any(one.key == key and one.source == "stated" for one in state.turns.provenance)
 
 
-def _stated_purpose(state: ClarificationState, key: str) -> str:
-    """What the intention says that its value is for, where that only names the topic, too."""
-    intention = state.opened.intention if _is_stated(state, key) else ""
+def _stated_purpose(intention: str) -> str:
+    """What an intention says that its value is for, where that only names the topic, too."""
     said = parse_stated_decision(intention, str, lambda _: False)
     return said.scope if said else ""
 
