@@ -350,9 +350,8 @@ def title_of(state: ClarificationState) -> str:
         return said.rstrip(".! ")  # "Stop using Moment.js", and no more was answered
     fields = {field.name: field.id for field in state.found.fields()}
     key, language = fields.get(name, ""), language_of(state)
-    purpose = one_line(state.offer.scope)
-    if not purpose and _is_stated(state, key):
-        purpose = _stated_purpose(state.opened.intention)
+    stated = _stated_purpose(state.opened.intention) if _is_stated(state, key) else ""
+    purpose = one_line(state.offer.scope) or stated
     scope, topic = with_article(purpose, state.opened.intention), topic_of(state, key)
     if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
