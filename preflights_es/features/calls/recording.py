@@ -53,8 +53,6 @@ FAILURES_MAX: Final = 3  # ends of the writer at one call, until that call is gi
 RESTARTS_MAX: Final = 9  # ends of it without a recorded call, until only the run's end tries more
 END_WAIT_S: Final = 20.0  # seconds without a recorded call, after which the end waits no longer
 GATHERED_S: Final = 0.25  # seconds in which calls are gathered to be handed over
-CROWDED_S: Final = 2.0  # seconds for which more are gathered while more than FEW are under way
-FEW: Final = 4  # calls at once, beside which there is time for the writer
 TOGETHER_BYTES: Final = 4_000_000  # of calls that are handed over at once, but for the last
 WRITER: Final = (sys.executable, "-P", "-m", "preflights_es.features.calls.writer")
 _OF_ONE_CONNECTION: Final = frozenset(
@@ -148,13 +146,12 @@ class Handover:
         """What the log is told at the end that it lacks."""
         self._closing = asyncio.Event()
         self._task = asyncio.ensure_future(self._keep_writing())
-        self.calls = self.recorded = self.unanswered = self.under_way = 0
+        self.calls = self.recorded = self.unanswered = 0
         self.session_id = self.trouble = ""
 
     def put(self, exchange: Exchange, size: int) -> None:
         """Hand a call of so many bytes over; one that finds no room is counted."""
         self.calls += 1
-        self.under_way -= 1
         self.unanswered += bool(exchange.ended)
         if self._size + size > HELD_MAX:
             self._miss(MissedExchanges(1, exchange.at, exchange.at, "there was no room in memory"))
@@ -231,8 +228,6 @@ class Handover:
                         has_recorded = True
                     if is_all:  # while calls are made, they go first
                         await self._wait_until_closing(GATHERED_S)
-                        if self.under_way > FEW:
-                            await self._wait_until_closing(CROWDED_S)
                 if self._missed is not None:
                     await self._deliver(writer, [], self._missed)
                     self._missed = None
@@ -409,7 +404,6 @@ class _RecordingProxy:
         )
         size, out = len(exchange.body), None
         began = time.perf_counter()
-        self._handover.under_way += 1
         try:
             async with self._ask(request, route, exchange) as response:
                 exchange.status = response.status
