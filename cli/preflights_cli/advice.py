@@ -55,7 +55,6 @@ ADVICE: Final[dict[str, str]] = {
     "nothing_waits": ": `preflights inbox` lists what waits; `preflights approve` is for plans",
     "not_accepted_yet": " (`preflights accept {session}`)",
     "nothing_selected": ": `preflights sessions --all --all-workflows` lists what there is",
-    "nothing_matches": ": `preflights recall` finds what was turned down or replaced, too",
     "other_database": ": name it by --on",
     "other_session_missing": ": export both together (`preflights admin export --all`)",
     "plan_waits": (

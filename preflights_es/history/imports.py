@@ -183,6 +183,8 @@ class Review(msgspec.Struct, frozen=True):
     changes: tuple[SessionChange, ...] = ()
     warnings: tuple[str, ...] = ()
     """What its new sessions say of others, and those do not say; what it erases stays here."""
+    workflows: frozenset[str] = frozenset()
+    """Of the sessions of the file."""
 
 
 class Outline(msgspec.Struct, frozen=True):

@@ -57,6 +57,7 @@ class VerifiedSessions:
 
     def __init__(self) -> None:
         self.numbers: list[Numbered | None] = []
+        self.workflows: set[str] = set()
         self.calls: dict[int, tuple[tuple[str, bool], ...]] = {}
         """Of those that have any, by their place: call, and whether it is a completion."""
         self.erased: dict[int, str] = {}
@@ -77,6 +78,7 @@ class VerifiedSessions:
         """The next one, folded."""
         place = len(self.numbers)
         self.numbers.append(number)
+        self.workflows.add(first.workflow)
         project = self._projects.setdefault(first.project, _Numbers())
         if number is not None:
             project.borne[number.number] = first.session_id
@@ -353,7 +355,7 @@ class Transfer:
         warnings = (*one_sided, *stay)
         changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
-        return Review(tuple(gravest), warnings)
+        return Review(tuple(gravest), warnings, frozenset(known.workflows))
 
     def _changes(self, passes: Passes, known: VerifiedSessions) -> Iterator[SessionChange]:
         for one in _arriving(passes, known):

@@ -337,13 +337,19 @@ def imported(
     """
     importer = importer_of(request)
     importer.refuse_agent()
-    agreed = Agreement(agrees)
+    process = request.process
+
+    def agrees_in_private(review: Review) -> bool:
+        is_given = agrees(review)
+        if is_given and any(map(has_made_calls, review.workflows)):
+            process.store.heads(None, 1)  # the log is made where it is not
+            make_private(process.settings.database)
+        return is_given
+
+    agreed = Agreement(agrees_in_private)
     came: list[SessionImported] = []
     with _open_rereadable_file(file, drawn) as source:
-        if any(has_made_calls(_workflow_of_line(line)) for line in source.lines()):
-            request.process.store.heads(None, 1)  # the log is made where it is not
-            make_private(request.process.settings.database)
-        for session in request.process.transfer.imported(
+        for session in process.transfer.imported(
             source.lines, file.name, source.progress, agrees=agreed, importer=importer
         ):
             tell(session)
@@ -355,18 +361,6 @@ def imported(
         changes=tuple(agreed.changes),
         warnings=tuple(agreed.warnings),
     )
-
-
-class _LineOfSession(msgspec.Struct):
-    workflow: str = ""
-
-
-def _workflow_of_line(line: bytes) -> str:
-    """Empty where it is no event: what is wrong with a file is said when it is verified."""
-    try:
-        return msgspec.json.decode(line, type=_LineOfSession).workflow
-    except (msgspec.MsgspecError, ValueError):
-        return ""
 
 
 def importer_of(request: Request) -> Importer:

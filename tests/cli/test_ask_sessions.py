@@ -105,7 +105,7 @@ def test_the_log_shows_a_question_in_a_few_lines_and_not_the_whole_catalogue(
 ) -> None:
     house.call("ask", "sessions?")
     told = house.call("log", house.newest()).out
-    assert "text sessions?;" in " ".join(told.split())
+    assert '"sessions?"' in told
     assert len(told.splitlines()) < 50, told
 
 

@@ -304,7 +304,7 @@ def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: P
     assert empty.call("calls", "judge", "--from", "right.csv", "--by", "Bo").err == ""
     report = empty.call("regress", "--workflow", "calls", "--model", "m2").out
     assert "People judged an answer differently 1 time: the newer word counts." in report
-    (first, second) = empty.call("calls", "show", id_, "--json").json["calls"][0]["judged"]
+    first, second, _ = empty.call("calls", "show", id_, "--json").json["calls"][0]["judged"]
     assert (first["by"]["name"], first["is_right"], second["why"]) == ("Ada", False, "said so")
     assert second["words"].startswith("Bo judged the answer wrong on 20")
     assert second["words"].endswith('; right is "cancel" ("said so")')

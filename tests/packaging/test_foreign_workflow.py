@@ -276,7 +276,7 @@ def test_without_its_package_it_is_listed_verified_exported_and_erased(
         assert (row["workflow"], row["status"]) == ("retro", "unknown")
         assert row["intention"] == MISSING
         assert id_[-8:] in house.out("sessions", "--status", "unknown")
-        assert "action asked" in house.out("log", id_)
+        assert "The action was asked." in house.out("log", id_)
         assert "script" in house.out("audit", "trail", "--session", id_)
         assert "of a workflow that is not known here" in house.out("audit", "verify")
         file = tmp_path / "kept.jsonl"

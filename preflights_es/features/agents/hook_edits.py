@@ -203,7 +203,7 @@ def before_edit(
     if not concerns:
         return {}
     reasons = "\n".join(one.line for one in concerns)
-    reason = f"{reasons} `preflights why {concerns[0].uid}` says why it was decided."
+    reason = f"{reasons} `preflights why {concerns[0].decision}` says why it was decided."
     return output_before_edit(
         agent, concerns[0].hold, reason, attended=is_attended(event, environment)
     )

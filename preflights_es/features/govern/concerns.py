@@ -49,6 +49,9 @@ class Concern(NamedTuple):
     """A decision in force, and what an edit has to do with it."""
 
     uid: str
+    """What is remembered of it, so that it is said once."""
+    decision: str
+    """Its id or path, as `why` takes it."""
     hold: Hold
     line: str
     file: str
@@ -177,7 +180,8 @@ def _of_paths(
         line = describe_holding_decision(
             replace(held, name=f"{held.name}{mark} for {_shorten_concern_text(pattern)}")
         )
-        yield Concern(one.said.uid, one.said.reach.hold, f"{line}.", file=path, by_path=True)
+        uid, hold = one.said.uid, one.said.reach.hold
+        yield Concern(uid, uid, hold, f"{line}.", file=path, by_path=True)
 
 
 # 3. By imports --------------------------------------------------------------------------------
@@ -196,6 +200,7 @@ def _of_imports(
     """
     from preflights_es.features.govern.domain.products import find_option_use
     from preflights_es.features.govern.gate import barred, find_barred_uses
+    from preflights_es.use.results import DecisionRow
     from preflights_es.use.turned_down import describe_turned_down
 
     tree, before = WorkTree(request.process.settings.root), [*former]
@@ -223,7 +228,8 @@ def _of_imports(
             mark = " (file)" if row.file else ""
             use = f"This {where} uses it ({_shorten_concern_text(name.name)})"
             line = f"{describe_turned_down(row, one.what, mark)}. {use}."
-            yield Concern(uid, hold, line, file=file, by_path=False)
+            decision = row.uid if isinstance(row, DecisionRow) else row.path
+            yield Concern(uid, decision, hold, line, file=file, by_path=False)
 
 
 def _read_whole_decisions(

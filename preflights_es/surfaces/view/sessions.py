@@ -109,7 +109,7 @@ def session_page(asked: PageRequest) -> Page:
         "version": version,
         "one": one,
         "mark": mark,
-        "sentence": next(list_event_sentences(timeline.steps[version - 1 :], told)),
+        "sentence": str(next(list_event_sentences(timeline.steps[version - 1 :], told))),
         "earlier": versions[place - 1] if place > 0 else 0,
         "later": versions[place + 1] if place + 1 < len(versions) else 0,
         "before": versions[first - 2] if first > 1 else 0,

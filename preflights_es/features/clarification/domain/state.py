@@ -51,7 +51,6 @@ from preflights_es.words.language import (
     canonical,
     collect_search_words,
     fold_letters,
-    parse_stated_decision,
     read_small_words,
     written_as_name,
 )
@@ -350,9 +349,8 @@ def title_of(state: ClarificationState) -> str:
         return said.rstrip(".! ")  # "Stop using Moment.js", and no more was answered
     fields = {field.name: field.id for field in state.found.fields()}
     key, language = fields.get(name, ""), language_of(state)
-    stated = _stated_purpose(state.opened.intention) if _is_stated(state, key) else ""
-    purpose = one_line(state.offer.scope) or stated
-    scope, topic = with_article(purpose, state.opened.intention), topic_of(state, key)
+    scope = with_article(one_line(state.offer.scope), state.opened.intention)
+    topic = topic_of(state, key)
     if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
             return one_line(topic.title(said, language))
@@ -451,12 +449,6 @@ def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, val
 def _is_stated(state: ClarificationState, key: str) -> bool:
     """Whether a form of section 12.1 says the value."""
     return any(one.key == key and one.source == "stated" for one in state.turns.provenance)
-
-
-def _stated_purpose(intention: str) -> str:
-    """What an intention says that its value is for, where that only names the topic, too."""
-    said = parse_stated_decision(intention, str, lambda _: False)
-    return said.scope if said else ""
 
 
 def scoped(value: str, scope: str, language: Language) -> str:
