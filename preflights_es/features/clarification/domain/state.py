@@ -37,7 +37,7 @@ from preflights_es.features.clarification.domain.values import (
 from preflights_es.kernel.events import Actor, Growing, Input, WrittenFile
 from preflights_es.kernel.ids import iso
 from preflights_es.kernel.lead import LeadState, Setup
-from preflights_es.kernel.text import composed, cut_at_word, one_line
+from preflights_es.kernel.text import composed, cut_at_word, late_pattern, one_line
 from preflights_es.words.decisions import (
     OTHER,
     Rationale,
@@ -337,6 +337,11 @@ def category_of(state: ClarificationState) -> str:
 # Its title (docs/specs/clarification.md, section 13.5) ----------------------------------------
 
 VALUE_MAX: Final = 80  # characters of a value in a title
+_USE_FOR: Final = late_pattern(
+    r"[Uu]se .+? for ((?:(?:the|our) )?[\w-]+(?: (?!because\b|since\b)[\w-]+)?)"
+    r"(?: (?:because|since) .+)?"
+)
+"""An intention that states a value, and what it is for in few words."""
 
 
 def title_of(state: ClarificationState) -> str:
@@ -353,7 +358,9 @@ def title_of(state: ClarificationState) -> str:
     topic = topic_of(state, key)
     if _is_value_name(state, key, topic, value):
         if topic is not None and not scope:
-            return one_line(topic.title(said, language))
+            purpose = _stated_purpose(state, key)
+            own = scoped(said, purpose, language) if purpose else topic.title(said, language)
+            return one_line(own)
         if key in TITLES and not scope:
             return TITLES[key].format(value=said)
         if scope or key == state.found.heuristics.description.id:
@@ -449,6 +456,12 @@ def _is_value_name(state: ClarificationState, key: str, topic: Topic | None, val
 def _is_stated(state: ClarificationState, key: str) -> bool:
     """Whether a form of section 12.1 says the value."""
     return any(one.key == key and one.source == "stated" for one in state.turns.provenance)
+
+
+def _stated_purpose(state: ClarificationState, key: str) -> str:
+    """What an intention says that a stated value is for, where that names the topic alone."""
+    said = _USE_FOR.fullmatch(one_line(state.opened.intention).rstrip(".! "))
+    return said[1] if said and _is_stated(state, key) else ""
 
 
 def scoped(value: str, scope: str, language: Language) -> str:
