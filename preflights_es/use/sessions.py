@@ -35,6 +35,7 @@ from preflights_es.use.answers import (
     with_taken,
 )
 from preflights_es.use.process import Process
+from preflights_es.use.reading import FoundSession
 from preflights_es.use.request import Request
 from preflights_es.use.results import AgentPrompt, Result, session_of
 from preflights_es.use.use_cases import NewAcceptance, NewSession
@@ -331,7 +332,15 @@ def log(request: Request, session: str, *, decodes: bool = True) -> LoggedSessio
         UnknownSession, AmbiguousSession: none or several match.
         AnotherVersion: another version wrote it.
     """
-    at = request.reading.session(session)
+    return read_log_of_session(request.reading.session(session), decodes=decodes)
+
+
+def read_log_of_session(at: FoundSession, *, decodes: bool = True) -> LoggedSession:
+    """The same of a session that was found.
+
+    Raises:
+        AnotherVersion: another version wrote it.
+    """
     head, runner = at.head, at.process.runner  # before the events: a session may grow meanwhile
     stored = at.process.store.read(at.session_id)
     events: tuple[Event | Unread | None, ...] = ()

@@ -95,7 +95,7 @@ def looked(request: Request, typed: str) -> Looked:
         WorkflowMissing: its workflow is not here.
     """
     at = request.reading.session(typed)
-    found = use.log(request, at.session_id)
+    found = use.read_log_of_session(at)
     if not found.stored:
         raise found.damage or LogDamaged(f"session {at.session_id}", 0, "it has no events")
     last = found.stored[-1]

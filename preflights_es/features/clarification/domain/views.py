@@ -412,9 +412,12 @@ def answerable(state: ClarificationState) -> list[tuple[str, Question]]:
     keys, labels = {field.id for field in own}, {field.name for field in own}
     asked = [("Category", config.category_question())]
     asked += [(field.name, field.asked()) for field in own]
-    for category in (*config.categories, config.other()):
-        others = [field for field in category.fields() if field.id not in keys]
-        asked += [("" if f.name in labels else f.name, f.asked()) for f in others]
+    asked += [
+        ("" if field.name in labels else field.name, field.asked())
+        for category in (*config.categories, config.other())
+        for field in category.fields()
+        if field.id not in keys
+    ]
     return asked
 
 
