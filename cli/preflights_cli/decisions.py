@@ -36,8 +36,7 @@ from preflights_es.use.holding import Unused, unused
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.work_tree import project_path
-from preflights_es.words.conflicts import describe_conflict
-from preflights_es.words.decisions import OTHER, field_label
+from preflights_es.words.decisions import OTHER, describe_conflict, field_label
 from preflights_es.words.event_names import actor_in_words
 from preflights_es.words.signing import IN_SHORT
 

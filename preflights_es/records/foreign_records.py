@@ -54,7 +54,7 @@ from preflights_es.records.status_words import (
     whole_references,
 )
 from preflights_es.system.files import Unreadable
-from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX
+from preflights_es.words.path_patterns import PATTERN_MAX, PATTERNS_MAX
 
 TITLE_MAX: Final = 300  # characters
 DAY_MAX: Final = 12  # characters of a day in digits

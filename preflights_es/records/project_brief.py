@@ -12,7 +12,7 @@ import msgspec
 from preflights_es.kernel.events import Value
 from preflights_es.kernel.text import late_pattern, one_line, own_file, shortened
 from preflights_es.records.render import TITLE_MAX, inline
-from preflights_es.words.conflicts import DecisionConflict
+from preflights_es.words.decisions import DecisionConflict
 
 ABOVE: Final = 1.015  # of the average: a whole brief is never below its count
 FIRST: Final = 0.242  # of a word in parts

@@ -22,7 +22,8 @@ from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import refusals, session_of
-from preflights_es.words.decisions import PATTERN_MAX, PATTERNS_MAX, StatedReasons, pattern_problem
+from preflights_es.words.decisions import StatedReasons
+from preflights_es.words.path_patterns import PATTERN_MAX, PATTERNS_MAX, pattern_problem
 from preflights_es.words.questions import AnswerRefusal, Opening, Question, Refusal
 from preflights_es.words.workflow import View, Workflow
 

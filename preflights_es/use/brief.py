@@ -28,8 +28,7 @@ from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import former_of, turned_down_by
-from preflights_es.words.conflicts import DecisionConflict
-from preflights_es.words.decisions import OTHER, Related
+from preflights_es.words.decisions import OTHER, DecisionConflict, Related
 from preflights_es.words.signing import IN_SHORT
 
 PENDING: Final = ("ready", "proposed")

@@ -11,8 +11,7 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.process import Process
 from preflights_es.use.results import DecisionRow
-from preflights_es.words.conflicts import DecisionConflict
-from preflights_es.words.decisions import OPEN_FIELD, OTHER
+from preflights_es.words.decisions import OPEN_FIELD, OTHER, DecisionConflict
 from preflights_es.words.language import canonical, collect_search_words, cut_word_beginnings
 
 

@@ -29,7 +29,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, KeptOut, Result
 from preflights_es.use.turned_down import find_successor
-from preflights_es.words.conflicts import DecisionConflict
+from preflights_es.words.decisions import DecisionConflict
 
 DAY: Final = 86_400_000_000  # microseconds
 BEST_MAX: Final = 50  # decisions that a search lists

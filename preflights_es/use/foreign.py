@@ -38,7 +38,8 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.system.files import Unreadable, regular
 from preflights_es.use.process import Process
 from preflights_es.use.results import Result
-from preflights_es.words.decisions import Hold, RecordForm, pattern_problem
+from preflights_es.words.decisions import Hold, RecordForm
+from preflights_es.words.path_patterns import pattern_problem
 
 NAMED_MAX: Final = 5  # records that a line names
 LOOKED_AT_MAX: Final = 50  # records that are read for the form of a new one, the last by name

@@ -17,7 +17,8 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result, Who
 from preflights_es.use.turned_down import former_of, turned_down_by
 from preflights_es.use.work_tree import WorkTree, project_path
-from preflights_es.words.decisions import Hold, specificity
+from preflights_es.words.decisions import Hold
+from preflights_es.words.path_patterns import specificity
 from preflights_es.words.signing import Signed
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from preflights_es.kernel.errors import Refused
-from preflights_es.words.decisions import (
+from preflights_es.words.path_patterns import (
     PATH_MAX,
     PATTERN_MAX,
     find_pattern_prefix,

@@ -18,7 +18,7 @@ from preflights_es.records.project_brief import (
     UnclearRecord,
     compose_project_brief,
 )
-from preflights_es.words.conflicts import DecisionConflict
+from preflights_es.words.decisions import DecisionConflict
 from tests.filed_cases import filed_cases
 from tests.records.reading import body, headings, section
 

@@ -13,7 +13,7 @@ from preflights_es.records.project_brief import (
     compose_project_brief,
     estimate_tokens,
 )
-from preflights_es.words.conflicts import DecisionConflict
+from preflights_es.words.decisions import DecisionConflict
 from tests.each import each
 from tests.filed_cases import filed_cases
 from tests.records.test_project_brief import encoding, tokens

@@ -9,7 +9,7 @@ from typing import Final
 from hypothesis import given
 from hypothesis import strategies as st
 
-from preflights_es.words.decisions import (
+from preflights_es.words.path_patterns import (
     PATH_MAX,
     PATTERN_MAX,
     _compile_reach_pattern,

@@ -23,8 +23,8 @@ from preflights_es.words.decisions import (
     RejectedAlternative,
     StatedReasons,
     alternative_text,
-    pattern_problem,
 )
+from preflights_es.words.path_patterns import pattern_problem
 from preflights_es.words.workflow import View
 
 TEXT_MAX: Final = 200_000  # bytes of an edited text

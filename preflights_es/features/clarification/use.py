@@ -52,7 +52,6 @@ from preflights_es.use.results import NOT_EXPECTED, Who, answer_refused
 from preflights_es.use.use_cases import NewAcceptance, NewSession
 from preflights_es.words.decisions import (
     EXCEPTION,
-    PATTERNS_MAX,
     Choice,
     Choices,
     OlderDecision,
@@ -61,6 +60,7 @@ from preflights_es.words.decisions import (
     list_superseded,
 )
 from preflights_es.words.items import ItemRef, item_id
+from preflights_es.words.path_patterns import PATTERNS_MAX
 from preflights_es.words.questions import AnswerRefusal, Question, Refusal, is_placeholder
 from preflights_es.words.workflow import View
 

@@ -66,7 +66,7 @@ from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undrawn
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.work_tree import WorkTree, project_path
-from preflights_es.words.conflicts import describe_conflict
+from preflights_es.words.decisions import describe_conflict
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6

@@ -21,7 +21,8 @@ from preflights_es.kernel.text import escaped_text, one_line, shortened
 from preflights_es.projections.projection import decode_projected_value
 from preflights_es.use.request import Request
 from preflights_es.use.work_tree import WorkTree
-from preflights_es.words.decisions import Hold, Reach, list_superseded, specificity
+from preflights_es.words.decisions import Hold, Reach, list_superseded
+from preflights_es.words.path_patterns import specificity
 
 if TYPE_CHECKING:
     from preflights_es.features.govern.domain.imports import UsedName

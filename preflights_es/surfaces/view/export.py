@@ -39,7 +39,7 @@ from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import price
 from preflights_es.use.why import of_patch
 from preflights_es.use.why_results import Why
-from preflights_es.words.conflicts import describe_conflict
+from preflights_es.words.decisions import describe_conflict
 from preflights_es.words.event_names import NO_MODELS
 
 TEXT_MAX: Final = 100_000  # characters of a payload on a page

@@ -33,8 +33,7 @@ from preflights_es.use.decisions import list_decisions as all_decisions
 from preflights_es.use.foreign import ForeignRow, show_foreign_record
 from preflights_es.use.results import DecisionRow
 from preflights_es.use.usage import HOUR, UsageOverTime, usage_over_time
-from preflights_es.words.conflicts import describe_conflict
-from preflights_es.words.decisions import OTHER
+from preflights_es.words.decisions import OTHER, describe_conflict
 
 if TYPE_CHECKING:
     from preflights_es.use.why_results import Why

@@ -11,7 +11,8 @@ from preflights_es.features.clarification.domain.events import (
     ReachNoted,
 )
 from preflights_es.kernel.events import Actor
-from preflights_es.words.decisions import PATTERNS_MAX, Reach
+from preflights_es.words.decisions import Reach
+from preflights_es.words.path_patterns import PATTERNS_MAX
 from tests.each import each
 from tests.features.clarification.cases import (
     ADA,

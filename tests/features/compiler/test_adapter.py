@@ -222,7 +222,7 @@ def test_what_is_no_json_leaves_a_pass_as_an_error_of_the_tree(payload: Any) -> 
 
 @each("pass_type", PASSES)
 def test_a_pass_judges_the_payload_once_more_by_its_own_method(pass_type: CompilerPassType) -> None:
-    class Strict(type(CompilerPassRegistry().get(pass_type))):  # type: ignore[misc]
+    class Strict(type(CompilerPassRegistry().get(pass_type))):  # type: ignore[misc]  # the base is found
         def validate_output(self, payload: Any) -> None:
             super().validate_output(payload)
             raise errors.SchemaViolationError("not in this house")

@@ -86,8 +86,7 @@ from preflights_es.words.questions import Answers, GivenAnswer, is_placeholder, 
 
 Decisions = tuple[Decision, ...]
 
-SENTENCE_MAX: Final = 20
-"""Words of an intention that is decided as it stands."""
+SENTENCE_MAX: Final = 20  # words of an intention that is decided as it stands
 FOUND: Final = ("detected", "stated")  # in the intention: an answer wins over it
 
 
@@ -304,10 +303,8 @@ def _in_own_words(state: ClarificationState, said: ClarificationAnswerAccepted) 
 def _intention_repeated(
     state: ClarificationState, said: ClarificationAnswerAccepted
 ) -> StatedDecision | None:
-    """The intention, where an answer names a part of it alone; what it rules out is turned down.
-
-    Whether the person chose the part or is against it stands in no list of words.
-    """
+    """The intention, where an answer names a part of it alone; what it rules out is turned down."""
+    # Whether the person chose the part or is against it stands in no list of words.
     sentence, found = one_line(state.opened.intention), state.found
     is_open = said.key == found.heuristics.description.id and not asks_which(state)
     if not is_open or len(sentence.split()) > SENTENCE_MAX or not holds_words(sentence, said.value):

@@ -33,7 +33,6 @@ from preflights_es.kernel.events import SourceSession as SessionSource
 from preflights_es.kernel.lead import LED_EVENTS, Setup
 from preflights_es.kernel.text import ANSWER_MAX, INTENTION_MAX, SCOPE_MAX
 from preflights_es.words.decisions import (
-    PATTERN_MAX,
     Hold,
     Reach,
     RecordForm,
@@ -42,6 +41,7 @@ from preflights_es.words.decisions import (
     Resolution,
 )
 from preflights_es.words.items import ItemRef
+from preflights_es.words.path_patterns import PATTERN_MAX
 from preflights_es.words.questions import (
     AnswerRefusal,
     Answers,

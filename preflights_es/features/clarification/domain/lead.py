@@ -46,15 +46,9 @@ from preflights_es.kernel.events import Decision, Outcome
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.lead import Usable, concluded, judge_session_response, requested
 from preflights_es.kernel.text import caseless, late_pattern, one_line
-from preflights_es.words.decisions import (
-    OTHER,
-    Rationale,
-    Reach,
-    RejectedAlternative,
-    Speaker,
-    pattern_problem,
-)
+from preflights_es.words.decisions import OTHER, Rationale, Reach, RejectedAlternative, Speaker
 from preflights_es.words.language import canonical, fold_letters
+from preflights_es.words.path_patterns import pattern_problem
 from preflights_es.words.questions import (
     WRAPPING,
     EvidenceLines,

@@ -21,15 +21,14 @@ from preflights_es.features.clarification.domain.state import ClarificationState
 from preflights_es.features.clarification.domain.values import DecisionPatch
 from preflights_es.kernel.text import caseless
 from preflights_es.words.decisions import (
-    PATTERNS_MAX,
     AttributedReason,
     NotChosen,
     Rationale,
     Reach,
     RejectedAlternative,
     Speaker,
-    pattern_problem,
 )
+from preflights_es.words.path_patterns import PATTERNS_MAX, pattern_problem
 from preflights_es.words.questions import is_placeholder, stripped
 
 RATIONALE_MAX: Final = 20  # consequences, and alternatives, of one decision
