@@ -331,6 +331,7 @@ def test_ctrl_c_ends_the_wait_for_a_locked_log(empty: Project, api: FakeAPI) -> 
         assert all(started.stdout.readline() for _ in range(6))
         while Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().count(" ") > 1:
             time.sleep(0.01)
+        time.sleep(0.5)  # the proxy is closed before the wait begins
         started.send_signal(signal.SIGINT)
         _, err = started.communicate(timeout=60)
     assert started.returncode == 1, err
