@@ -469,7 +469,7 @@ def _list_seen_cards(
             continue
         batch = takewhile(lambda one: isinstance(one, Decision), at.read.events[mark.version :])
         decisions = [one for one in batch if isinstance(one, Decision)]
-        asked, shape = asked_in(before.handle), before.view.shape()
+        shape = before.view.shape()
         said = refusals(before.view.workflow, decisions, partial(asked_in, before.handle))
         card = SessionCard(
             versions=(mark.version,),
@@ -485,7 +485,7 @@ def _list_seen_cards(
             proposal = {name: one for name, one in said.items() if name not in NAMED} | plan
             yield replace(card, act=new.act, proposal=proposal)
             continue
-        questions = {one.id: one for _, one in asked}
+        questions = {one.id: one for _, one in asked_in(before.handle)}
         for given in answers_in(new) if isinstance(new, Input) else ():
             key, _, own = given.key.partition("__")
             if key in questions and own in ("", "other"):

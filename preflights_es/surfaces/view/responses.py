@@ -104,12 +104,8 @@ def _route(way: Way) -> Route:
             settles=site.settles,
             worded=site.worded,
         )
-        if folded := await run_in_threadpool(http.app.state.preparation.count_sessions):
-            why = f"The tables of {folded:,} sessions are made once. The page opens when they are."
-            response = error_page_response(site, HTTPStatus.OK, why, "Preparing tables")
-            response.headers["refresh"] = str(REFRESH_S)
-            return response
-        return await run_in_threadpool(_respond_with_page, site, way.served, asked)
+        preparation: _Preparation = http.app.state.preparation
+        return await run_in_threadpool(_answer_once_prepared, preparation, way.served, asked)
 
     return Route(way.path, handled, methods=[way.method])
 
@@ -118,7 +114,7 @@ class _Preparation:
     """Folds a large log at the first look, so that no page waits for it without a word."""
 
     def __init__(self, site: Site) -> None:
-        self._process = site.request.process
+        self.site = site
         self._lock = threading.Lock()
         self._thread: threading.Thread | None = None
         self._sessions: int | None = None
@@ -127,7 +123,7 @@ class _Preparation:
         """How many sessions are being folded; 0 where a page can be shown."""
         with self._lock:
             if self._sessions is None:
-                process = self._process
+                process = self.site.request.process
                 self._sessions = process.following.counts()["sessions"]
                 states = process.projector.states() if self._sessions > LARGE else ()
                 if not all(state.is_current for state in states):
@@ -135,6 +131,18 @@ class _Preparation:
                     self._thread.start()
                     return self._sessions
             return self._sessions if self._thread and self._thread.is_alive() else 0
+
+
+def _answer_once_prepared(
+    preparation: _Preparation, served: Served, asked: PageRequest
+) -> Response:
+    site = preparation.site
+    if folded := preparation.count_sessions():
+        why = f"The tables of {folded:,} sessions are made once. The page opens when they are."
+        response = error_page_response(site, HTTPStatus.OK, why, "Preparing tables")
+        response.headers["refresh"] = str(REFRESH_S)
+        return response
+    return _respond_with_page(site, served, asked)
 
 
 def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
@@ -24,7 +25,9 @@ from preflights_es.features.clarification.domain.state import (
     topics_of,
 )
 from preflights_es.features.clarification.domain.values import (
+    Category,
     DecisionPatch,
+    HeuristicsConfig,
     Hint,
     Provenance,
     TopicValue,
@@ -405,20 +408,26 @@ def _offer(state: ClarificationState) -> Offer | None:
     )
 
 
-def answerable(state: ClarificationState) -> list[tuple[str, Question]]:
+def answerable(state: ClarificationState) -> Sequence[tuple[str, Question]]:
     """The category and every field; a label is that of the session's category, where it has it."""
     config, found = state.found.heuristics, state.found.category
-    own = found[0].fields() if found else ()
+    return _fields_to_answer(config, found[0] if found else None)
+
+
+@lru_cache(16)  # a page asks for it once a card
+def _fields_to_answer(
+    config: HeuristicsConfig, category: Category | None
+) -> Sequence[tuple[str, Question]]:
+    own = category.fields() if category else ()
     keys, labels = {field.id for field in own}, {field.name for field in own}
-    asked = [("Category", config.category_question())]
-    asked += [(field.name, field.asked()) for field in own]
-    asked += [
+    others = [
         ("" if field.name in labels else field.name, field.asked())
-        for category in (*config.categories, config.other())
-        for field in category.fields()
+        for other in (*config.categories, config.other())
+        for field in other.fields()
         if field.id not in keys
     ]
-    return asked
+    named = [(field.name, field.asked()) for field in own]
+    return (("Category", config.category_question()), *named, *others)
 
 
 def _pack_findings(state: ClarificationState) -> dict[str, Any]:
