@@ -10,6 +10,7 @@ import msgspec
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import (
+    VERSIONS,
     Projection,
     Read,
     database_text,
@@ -67,7 +68,7 @@ def fold_artifact_rows(read: Read) -> tuple[Row, ...]:
 
 ARTIFACTS: Final = Projection(
     name="artifacts",
-    version=1,
+    version=VERSIONS["artifacts"],
     rows=fold_artifact_rows,
     row=ArtifactColumns,
     key=2,

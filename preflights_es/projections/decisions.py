@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import (
-    DECISIONS_VERSION,
+    VERSIONS,
     Projection,
     Read,
     database_text,
@@ -66,7 +66,7 @@ def fold_decision_rows(read: Read) -> tuple[Row, ...]:
 
 DECISIONS: Final = Projection(
     name="decisions",
-    version=DECISIONS_VERSION,
+    version=VERSIONS["decisions"],
     rows=fold_decision_rows,
     row=DecisionColumns,
     key=2,

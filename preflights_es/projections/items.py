@@ -7,7 +7,13 @@ from typing import Final
 import msgspec
 
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.projections.projection import (
+    VERSIONS,
+    Projection,
+    Read,
+    database_integer,
+    database_text,
+)
 from preflights_es.words.items import KeptItem
 
 
@@ -81,7 +87,7 @@ def _optional_database_text(value: str | None) -> str | None:
 
 ITEMS: Final = Projection(
     name="items",
-    version=1,
+    version=VERSIONS["items"],
     rows=fold_item_rows,
     row=ItemColumns,
     key=2,

@@ -10,7 +10,7 @@ import msgspec
 
 from preflights_es.kernel.ports import CATEGORY, DOCUMENT, FIELD, TITLE, VALUE, Row
 from preflights_es.projections.decisions import accepted_at
-from preflights_es.projections.projection import MEMORY_VERSION, Projection, Read, database_text
+from preflights_es.projections.projection import VERSIONS, Projection, Read, database_text
 from preflights_es.words.decisions import DecidedPatch, Rationale
 from preflights_es.words.language import collect_search_words, count_search_words
 
@@ -125,7 +125,7 @@ def _question_texts_behind(read: Read, patch: DecidedPatch) -> Iterator[str]:
 
 MEMORY: Final = Projection(
     name="memory",
-    version=MEMORY_VERSION,
+    version=VERSIONS["memory"],
     rows=fold_memory_rows,
     row=MemoryColumns,
     key=3,

@@ -8,7 +8,7 @@ follows from the declaration.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from importlib import import_module
 from typing import Any, Final, Literal, TypeVar, cast
 
@@ -29,14 +29,30 @@ from preflights_es.words.workflow import View, Workflow, find_known_workflow
 T = TypeVar("T")
 
 
-class Projection(msgspec.Struct, frozen=True, kw_only=True):
-    """A function from one session to rows, its version, and the table of the rows."""
+VERSIONS: Final = {
+    "artifacts": 1,
+    "decisions": 1,
+    "items": 1,
+    "memory": 1,
+    "sessions": 2,
+    "usage": 1,
+}
+"""Of each projection: one more whenever its function says something else; then every session is
+folded again."""
+
+
+class ProjectedRows(msgspec.Struct, frozen=True, kw_only=True):
+    """A function from one session to rows, and its version."""
 
     name: str
     version: int
-    """One more whenever the function says something else: then every session is folded again."""
     rows: Callable[[Read], tuple[Row, ...]]
     """Pure; in the order of the table's columns."""
+
+
+class Projection(ProjectedRows, frozen=True, kw_only=True):
+    """Such a function with the table of its rows."""
+
     row: type[msgspec.Struct]
     """Its fields are the columns of the table `projected_NAME`: `str`, `int` or `float`, perhaps or
     None. The first is `session_id`; another is `project`."""
@@ -217,6 +233,13 @@ def import_projections(names: Iterable[str]) -> tuple[Projection, ...]:
     return tuple(import_module(f"{folder.__name__}.{name}").PROJECTION for name in names)
 
 
-# Those that a command asks for without the code that folds them.
-DECISIONS_VERSION: Final = 1
-MEMORY_VERSION: Final = 1
+def late_projections(names: Iterable[str]) -> tuple[ProjectedRows, ...]:
+    """The same, each imported once it folds a session: few commands fold one."""
+    return tuple(
+        ProjectedRows(name=name, version=VERSIONS[name], rows=partial(_rows_by_name, name))
+        for name in names
+    )
+
+
+def _rows_by_name(name: str, read: Read) -> tuple[Row, ...]:
+    return import_projections((name,))[0].rows(read)

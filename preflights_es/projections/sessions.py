@@ -11,7 +11,13 @@ from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.events import Input
 from preflights_es.kernel.lead import FellBack, LeadTaken, NamesLead, setup_of
 from preflights_es.kernel.ports import Row
-from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.projections.projection import (
+    VERSIONS,
+    Projection,
+    Read,
+    database_integer,
+    database_text,
+)
 from preflights_es.words.questions import Answers
 from preflights_es.words.workflow import compute_session_status
 
@@ -104,7 +110,7 @@ def _last_lead_of_session(read: Read) -> tuple[str, str, str]:
 
 SESSIONS: Final = Projection(
     name="sessions",
-    version=2,
+    version=VERSIONS["sessions"],
     rows=fold_session_rows,
     row=SessionColumns,
     # In the order in which rows are read, with all that is asked before a row is: a row has texts.

@@ -21,7 +21,13 @@ from preflights_es.kernel.completions import (
 from preflights_es.kernel.events import Event, Input, ResponseIgnored
 from preflights_es.kernel.lead import FellBack, ResponseAccepted, ResponseRejected
 from preflights_es.kernel.ports import Row, Stored
-from preflights_es.projections.projection import Projection, Read, database_integer, database_text
+from preflights_es.projections.projection import (
+    VERSIONS,
+    Projection,
+    Read,
+    database_integer,
+    database_text,
+)
 from preflights_es.words.event_names import NO_MODELS
 from preflights_es.words.workflow import Cost, MadeCall
 
@@ -197,7 +203,9 @@ def _late(
     )
 
 
-USAGE: Final = Projection(name="usage", version=1, rows=fold_usage_rows, row=ProviderCall, key=2)
+USAGE: Final = Projection(
+    name="usage", version=VERSIONS["usage"], rows=fold_usage_rows, row=ProviderCall, key=2
+)
 PROJECTION: Final = USAGE
 
 

@@ -15,7 +15,6 @@ from msgspec.structs import replace
 
 from preflights_es.kernel.errors import (
     ArtifactOutside,
-    ErasedSession,
     LogFromFuture,
     PreflightsError,
     Refused,
@@ -45,7 +44,6 @@ from preflights_es.words.workflow import Workflow
 
 if TYPE_CHECKING:
     from preflights_es.records.record_names import RecordHeader
-    from preflights_es.words.signing import Signed
 
 
 NAME: Final = late_pattern(
@@ -207,32 +205,6 @@ class Documents:
             workflow = self._runner.workflow(stored[0].workflow)
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
                 yield _render_due_document(workflow, session_id, due, state)
-
-    def brief(self, handle: Handle, in_force: str = "", signature: Signed | None = None) -> str:
-        """What a coding agent has to know, as the session stands.
-
-        Args:
-            in_force: lines of other decisions.
-            signature: what that of its own acceptance proves.
-
-        Raises:
-            ErasedSession: nothing is known of it any more.
-            Refused: the workflow has no briefs for agents.
-        """
-        if handle.session.closed == "erased":
-            raise ErasedSession(handle.session_id)
-        if handle.workflow.filed.record is None:
-            raise Refused(
-                f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
-                "which has no brief for agents: leave it out, and the brief is about the project",
-                code="no_brief",
-                workflow=handle.workflow.name,
-            )
-        from preflights_es.records.record_brief import render_record_brief
-
-        record = handle.workflow.filed.record(handle.session.state)
-        record = replace(record, session_id=handle.session_id)
-        return render_record_brief(record, in_force, signature)
 
     def record_paths(self) -> list[str]:
         """The pages of the folders of records by their names, relative to the root.

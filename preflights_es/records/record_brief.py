@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from msgspec.structs import replace
+
+from preflights_es.kernel.errors import ErasedSession, Refused
 from preflights_es.kernel.text import one_line, shortened
 from preflights_es.records.render import (
     fill_record_template,
@@ -13,11 +16,38 @@ from preflights_es.records.render import (
     read_template,
     related_name,
 )
+from preflights_es.runtime.runner import Handle
 from preflights_es.words.decisions import Record, alternative_text
 from preflights_es.words.signing import Signed
 
 BRIEF_BYTES_MAX: Final = 1_200  # about 300 tokens of English, under 400 of any script
 PROOF_MAX: Final = 150  # bytes of what a signature proves
+
+
+def render_session_brief(
+    handle: Handle, in_force: str = "", signature: Signed | None = None
+) -> str:
+    """What a coding agent has to know, as a session stands.
+
+    Args:
+        in_force: lines of other decisions.
+        signature: what that of its own acceptance proves.
+
+    Raises:
+        ErasedSession: nothing is known of it any more.
+        Refused: the workflow has no briefs for agents.
+    """
+    if handle.session.closed == "erased":
+        raise ErasedSession(handle.session_id)
+    if handle.workflow.filed.record is None:
+        raise Refused(
+            f"session {handle.session_id[-8:]} is of the workflow {handle.workflow.name}, "
+            "which has no brief for agents: leave it out, and the brief is about the project",
+            code="no_brief",
+            workflow=handle.workflow.name,
+        )
+    record = handle.workflow.filed.record(handle.session.state)
+    return render_record_brief(replace(record, session_id=handle.session_id), in_force, signature)
 
 
 def render_record_brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:

@@ -33,8 +33,13 @@ from preflights_es.kernel.ports import (
     Row,
     Stream,
 )
-from preflights_es.projections.projection import Projection, ProjectionReader, Read, unreadable
-from preflights_es.projections.sessions import SESSIONS
+from preflights_es.projections.projection import (
+    VERSIONS,
+    ProjectedRows,
+    ProjectionReader,
+    Read,
+    unreadable,
+)
 from preflights_es.store.sql_projections import SqlFollowing
 
 TAKEN: Final = 200  # appends that are folded in one transaction
@@ -72,7 +77,7 @@ class ProjectionState(msgspec.Struct, frozen=True):
 
 
 def rows_of(
-    read: Read, projections: Sequence[Projection], unfit: Callable[[str, Sequence[Row]], str]
+    read: Read, projections: Sequence[ProjectedRows], unfit: Callable[[str, Sequence[Row]], str]
 ) -> dict[str, tuple[Row, ...]]:
     """What projections say of a session, by name; where one fails, all say that it is in trouble.
 
@@ -91,7 +96,7 @@ def rows_of(
 
 
 def _build_checked_rows(
-    read: Read, projections: Sequence[Projection], unfit: Callable[[str, Sequence[Row]], str]
+    read: Read, projections: Sequence[ProjectedRows], unfit: Callable[[str, Sequence[Row]], str]
 ) -> dict[str, tuple[Row, ...]]:
     made = {}
     for one in projections:
@@ -105,7 +110,7 @@ class Projector:
     """The projections of one log."""
 
     def __init__(
-        self, log: SqlFollowing, projections: Sequence[Projection], reader: ProjectionReader
+        self, log: SqlFollowing, projections: Sequence[ProjectedRows], reader: ProjectionReader
     ) -> None:
         self._log = log
         self._projections = {one.name: one for one in projections}
@@ -243,8 +248,8 @@ class Projector:
 
     def _kept(self) -> Registered | None:
         """How `sessions` stands, where this version has folded all of it."""
-        known = self._log.registered().get(SESSIONS.name)
-        is_ours = known is not None and known.complete and known.version == SESSIONS.version
+        known = self._log.registered().get("sessions")
+        is_ours = known is not None and known.complete and known.version == VERSIONS["sessions"]
         return known if is_ours else None
 
     # 2. Following ----------------------------------------------------------------------------

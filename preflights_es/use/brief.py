@@ -24,7 +24,6 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.use.conflicts import as_conflict, find_clashes
 from preflights_es.use.decisions import list_decisions, records_beside
 from preflights_es.use.foreign import ForeignRow
-from preflights_es.use.inbox import inbox
 from preflights_es.use.request import Request
 from preflights_es.use.results import DecisionRow, Result
 from preflights_es.use.turned_down import former_of, turned_down_by
@@ -66,6 +65,8 @@ def compose_brief(request: Request, task: str = "") -> ProjectBrief:
     Args:
         task: what the agent is about to do; decisions that concern it come first, with reasons.
     """
+    from preflights_es.use.inbox import inbox  # the brief of a session needs none
+
     waiting = inbox(request, deciding=True)
     rows = _list_newest_decisions(request)
     accepted = [row for row in rows if row.standing == "accepted"]

@@ -74,9 +74,11 @@ def _read_title_statement(title: str) -> TitleStatement:
 
 def projector(log: SqlFollowing) -> Projector:
     """What keeps the projections of a log."""
+    from preflights_es.projections.projection import late_projections
     from preflights_es.runtime.projector import Projector
+    from preflights_es.store.frozen import PROJECTED
 
-    return Projector(log, projections(), build_projection_reader())
+    return Projector(log, late_projections(PROJECTED), build_projection_reader())
 
 
 def projected() -> list[str]:
@@ -396,10 +398,10 @@ class Process:
     def side_table_check(self) -> SideTableCheck:
         """Compares sessions with the tables beside their chains."""
         from preflights_es.history.verification import SideTableCheck
+        from preflights_es.projections.projection import VERSIONS
         from preflights_es.store.audit_evidence import SqlAuditing
 
-        versions = {one.name: one.version for one in projections()}
-        return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, versions)
+        return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, VERSIONS)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

@@ -290,20 +290,20 @@ def _erased(process: Process, handle: Handle) -> ErasedBy:
 def prompt(request: Request, session: str) -> AgentPrompt:
     """The brief for a coding agent: what is decided, and what is still open."""
     from preflights_es.records.project_brief import IN_FORCE, LEAST, ROOM, estimate_tokens
+    from preflights_es.records.record_brief import render_session_brief
     from preflights_es.use.brief import list_decisions_beside_session
 
     at = request.reading.session(session, of="")
     handle = at.load()
-    documents = at.process.documents
     view = with_signature(at.process, replace(handle.view, session_id=handle.session_id))
     signature = getattr(view, "signature", None)
-    text = documents.brief(handle, signature=signature)
+    text = render_session_brief(handle, signature=signature)
     room = max(ROOM - estimate_tokens(f"{text}\n## {IN_FORCE}\n\n"), LEAST)
     found = list_decisions_beside_session(
         request, handle.session_id, f"{view.intention} {view.scope}", room
     )
     if found:
-        text = documents.brief(handle, found, signature)
+        text = render_session_brief(handle, found, signature)
     return AgentPrompt(session_id=handle.session_id, prompt=text)
 
 

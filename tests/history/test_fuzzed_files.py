@@ -36,6 +36,7 @@ from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.ports import Stored, Stream
 from preflights_es.kernel.session import Session
 from preflights_es.records.documents import Documents
+from preflights_es.records.record_brief import render_session_brief
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.runtime.runner import Runner
 from preflights_es.store import jsonl, stored_events
@@ -109,7 +110,7 @@ def look_at(log: Log, session_id: str) -> None:
     compute_session_status(workflow, session, view)
     if workflow.filed.record:
         canonical_json(workflow.filed.record(session.state))
-        for look in (lambda: log.documents.text(session_id), lambda: log.documents.brief(handle)):
+        for look in (lambda: log.documents.text(session_id), lambda: render_session_brief(handle)):
             with suppress(PreflightsError):
                 look()
     head = log.store.head(session_id)

@@ -22,6 +22,7 @@ from preflights_es.kernel.events import Actor, ArtifactWritten, ResponseIgnored,
 from preflights_es.kernel.lead import Setup
 from preflights_es.records.documents import Documents, RebuiltDocument
 from preflights_es.records.files import hash_of
+from preflights_es.records.record_brief import render_session_brief
 from preflights_es.records.record_folder import RecordFolder
 from preflights_es.records.record_list import records_in
 from preflights_es.runtime.features import WORKFLOWS
@@ -395,12 +396,12 @@ def test_a_session_without_a_document_says_how_to_get_one_and_has_a_brief(house:
         house.documents.text(session_id)
     with pytest.raises(UnknownSession):
         house.documents.text(house.new_id())
-    text = house.documents.brief(house.runner.load(session_id))
+    text = render_session_brief(house.runner.load(session_id))
     assert "Strategy: OAuth" in text
     assert "No person has accepted this yet" in text
     assert session_id[-8:] in text
     accepted = house.by().accept(session_id).handle
-    assert "No person" not in house.documents.brief(accepted)
+    assert "No person" not in render_session_brief(accepted)
 
 
 def test_numbers_are_those_of_files_of_any_author(house: House) -> None:

@@ -85,10 +85,10 @@ def _compare_with_related(process: Process, handle: Handle) -> Iterator[OlderDec
 
 def _find_unfolded_sessions(process: Process, log: SqlComparing) -> set[str]:
     """Sessions that no projection has folded yet, few of them."""
-    from preflights_es.projections.projection import DECISIONS_VERSION, MEMORY_VERSION
+    from preflights_es.projections.projection import VERSIONS
 
     moved = log.waiting(MOVED_MAX + 1)
-    versions = {"memory": MEMORY_VERSION, "decisions": DECISIONS_VERSION}
+    versions = {name: VERSIONS[name] for name in ("memory", "decisions")}
     if len(moved) > MOVED_MAX or not log.is_current(versions):
         process.projector.caught_up()
         moved = log.waiting(MOVED_MAX + 1)
