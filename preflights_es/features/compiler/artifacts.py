@@ -22,6 +22,7 @@ from preflights_es.features.compiler.domain.events import (
 from preflights_es.features.compiler.domain.state import (
     FILE,
     FOLDER,
+    REPORT,
     CompilerState,
     envelope,
     payload_hash,
@@ -461,14 +462,19 @@ def plans_in_force(rows: Iterable[PlanRow]) -> list[PlanRow]:
 def plan_named(request: Request, typed: str) -> str:
     """The session of the artifact that is meant, which the log must have.
 
+    `last` is the newest that is no report, of which nothing can be approved or rejected.
+
     Raises:
         Refused: none or several are, or it is a report.
     """
-    row = row_named(plan_rows(request), typed)
+    rows = plan_rows(request)
+    if typed.strip().lower() == LAST:
+        rows = tuple(row for row in rows if row.planned.type != REPORT) or rows
+    row = row_named(rows, typed)
     if row.file is not None:
         message = f"only {row.file} has the {row.planned.type} {short_id(row.planned.id)}"
         raise Refused(message, code="only_in_file", path=row.file)
-    if row.planned.type == "FailureReport":
+    if row.planned.type == REPORT:
         message = f"{short_id(row.planned.id)} is a FailureReport: nothing of it can be approved"
         raise Refused(message, code="is_report", id=row.planned.id)
     return row.session_id

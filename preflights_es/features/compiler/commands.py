@@ -42,7 +42,7 @@ from preflights_es.features.compiler.artifacts import (
     reject,
 )
 from preflights_es.features.compiler.domain.events import PASSES, PassName
-from preflights_es.features.compiler.domain.state import PlanView, ShownPlan
+from preflights_es.features.compiler.domain.state import REPORT, PlanView, ShownPlan
 from preflights_es.kernel.ids import SHORT, short_session
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import count_in_words, escaped_text, one_line, shortened
@@ -432,7 +432,7 @@ def describe_pass(voice: Voice, session: View) -> None:
     if session.status == "needs_answers":
         voice.say(f"  no artifact yet: the model needs to know more (report {one.id})")
         return
-    if one.type == "FailureReport":
+    if one.type == REPORT:
         _say_report(voice, one, "" if session.status == "waiting" else _again(found))
         return
     author = f", {_NO_MODEL}" if one.created_by == "system" else ""

@@ -203,7 +203,10 @@ def test_approve_and_accept_point_to_each_other_where_there_is_none(house: Proje
     assert "`preflights approve` is for plans" in refused(house, "accept", "last")
 
 
-def test_last_is_the_newest_plan(shop: Project) -> None:
+def test_last_is_the_newest_plan_and_no_report(shop: Project) -> None:
     older, newer = drafted(shop), drafted(shop)
-    assert shop.call("approve", "last", *BY).code == 0
-    assert standings(shop) == {older: "draft", newer: "approved"}
+    failing = ("--provider", "sim", "--faults", "malformed=1")
+    assert shop.call("plan", "project", *failing).code == 1
+    assert shop.call("artifacts", "show", "last", "--json").json["row"]["standing"] == "failed"
+    assert shop.call("reject", "last", "--reason", "No", *BY).code == 0
+    assert (standings(shop)[older], standings(shop)[newer]) == ("draft", "rejected")
