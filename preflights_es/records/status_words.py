@@ -68,11 +68,16 @@ _GONE = late_pattern(
 _NOT_YET = late_pattern(
     r"\b(?:will|shall|should|may|might|can|to|not|nicht|soll|kann)\b", re.IGNORECASE
 )
+_LIMITED: Final = (
+    r"(?:where (?:it|this)|wo (?:es|sie)|(?:in ?)?so ?far as|as far as|to the extent|(?:in)?soweit)"
+)
+"""Words by which the rest of a record stays in force."""
 _PARTLY = late_pattern(
     r"\b(?:partially|partly|in part|(?:parts|aspects) of|teilweise|teils|zum teil"
     r"|teile (?:von|d\w+))"
     rf"(?: [^\s,;]+){{0,8}}? (?:{_GONE_WORDS})\b"
-    rf"|\b(?:{_GONE_WORDS}) (?:in part|partially|partly|teilweise|zum teil)\b",
+    rf"|\b(?:{_GONE_WORDS}) (?:in part|partially|partly|teilweise|zum teil)\b"
+    rf"|\b(?:{_GONE_WORDS})\b(?: [^\s,;]+){{0,8}}?,? {_LIMITED}\b",
     re.IGNORECASE,
 )
 _TAKES = late_pattern(
@@ -80,7 +85,9 @@ _TAKES = late_pattern(
     r"|ersetzt(?! (?:durch|von|worden|am)\b)|löst(?= .* ab\b))[: ]+(?P<what>[^;)]+(?:\)[^;)]*)*)",
     re.IGNORECASE,
 )
-_IN_PART = late_pattern(r"\b(?:partially|partly|in part|teilweise|zum teil)\b", re.IGNORECASE)
+_IN_PART = late_pattern(
+    rf"\b(?:partially|partly|in part|teilweise|zum teil|{_LIMITED})\b", re.IGNORECASE
+)
 _BANNER = late_pattern(
     r"(?:(?:note|warning|important|update|hinweis|achtung)\W+)?"
     r"(?:(?:this|diese[rs]?) (?:adr|decision|record|document|entscheidung)"
