@@ -19,7 +19,9 @@ PAIRS_MAX: Final = 300  # rows of a page
 
 
 def comparison_choice(asked: PageRequest) -> Answer:
-    """The newest sessions of the same workflow; or the one that the form names."""
+    """The newest sessions of the same workflow, what is left of erased ones last; or the one that
+    the form names.
+    """
     found = asked.request.reading.session(asked.path["a"])
     if other := asked.query.get("with", "").strip():
         other_id = asked.request.reading.session(other).session_id
@@ -27,12 +29,13 @@ def comparison_choice(asked: PageRequest) -> Answer:
     head = found.head
     assert head is not None, "it was found"
     rows, _ = list_session_rows(asked.request, workflow=head.workflow)
+    others = (row for row in rows if row.session_id != found.session_id)
     values = {
         "title": f"Compare session {short_session(found.session_id)}",
         "section": "sessions",
         "a": found.session_id,
         "workflow": head.workflow,
-        "rows": [row for row in rows if row.session_id != found.session_id],
+        "rows": sorted(others, key=lambda row: row.status == "erased"),
     }
     return Page("compare.html", values, f"preflights diff {short_session(found.session_id)} OTHER")
 

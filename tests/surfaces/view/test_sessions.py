@@ -533,6 +533,10 @@ def test_two_sessions_stand_side_by_side_the_first_difference_on_top(
     assert f'href="/diff/{first}"' in pages.text(f"/sessions/{first}")
     choice = pages.text(f"/diff/{first}")
     assert (f"/diff/{first}/{second}" in choice, note in choice) == (True, False)
+    third = shop.call("start", "Add login", "--json").json["session_id"]
+    assert shop.call("admin", "erase", third, "--yes", "--as", "user:Ada").code == 0
+    choice = pages.text(f"/diff/{first}")
+    assert 0 < choice.index(f"/diff/{first}/{second}") < choice.index(f"/diff/{first}/{third}")
     page = pages.text(f"/diff/{first}?with={second[-8:]}")
     assert page.count("first difference") == 1
     assert "<title>Add login &lt;b&gt; and Add login &lt;i&gt;" in page
