@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 Kind = Literal["module", "jvm", "address", "npm", "package", "image", "tool"]
 """`module`: a dotted name, whose root says whose it is; `jvm`: one whose owner stands behind a
 domain, with `:` before the artifact; `address`: a path behind a host; `package`: of a registry but
-npm's; `image`: what runs, of a registry of images or a system's packages; `tool`: what installs."""
+npm's; `image`: what runs, of a registry of images or a system's packages; `tool`: what installs, or
+an extra."""
 
 
 class UsedName(NamedTuple):
@@ -302,8 +303,9 @@ def _compile_import_form(kind: str, text: str) -> re.Pattern[str]:
 # 1. Lists of packages -------------------------------------------------------------------------
 
 _REQUIREMENT: Final = late_pattern(
-    r"[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[[^]]*\])?[ \t]*(?:(?:[=<>!~]?=|[<>@;]).*)?(?:#.*)?$"
+    r"[ \t]*([A-Za-z0-9][\w.-]*)[ \t]*(?:\[([^]]*)\])?[ \t]*(?:(?:[=<>!~]?=|[<>@;]).*)?(?:#.*)?$"
 )
+_EXTRA: Final = late_pattern(r"[\w.-]+")
 _QUOTED: Final = late_pattern(r"^[ \t]*['\"]([^'\"\n]+)['\"][ \t]*,?[ \t]*(?:#.*)?$", re.MULTILINE)
 _KEY: Final = late_pattern(
     r"^[ \t]*[\"']?(\w[\w.-]*)[\"']?[ \t]*=[ \t]*(?:[\"'][~^<>=*\d]|\{)", re.MULTILINE
@@ -317,7 +319,14 @@ _OWN: Final = frozenset(("version", "python"))
 
 
 def _required(lines: Iterable[str]) -> Iterator[UsedName]:
-    yield from (UsedName(one[1], "package") for one in map(_REQUIREMENT.match, lines) if one)
+    for one in filter(None, map(_REQUIREMENT.match, lines)):
+        yield UsedName(one[1], "package")
+        yield from _extras(one[2] or "")
+
+
+def _extras(listed: str) -> Iterator[UsedName]:
+    """What `celery[redis]` brings is mostly called as the product is."""
+    yield from (UsedName(one, "tool") for one in _EXTRA.findall(listed))
 
 
 def _toml(text: str) -> Iterator[UsedName]:
@@ -345,6 +354,7 @@ def _read_dependency_table(of: Mapping[str, Any], *, inside: bool = False) -> It
             yield UsedName(
                 str(of_jvm or said.get("package") or key), "jvm" if of_jvm else "package"
             )
+            yield from _extras(str(said.get("extras", "")))
         elif isinstance(value, dict):
             yield from _read_dependency_table(value, inside=bool(is_list))
 
@@ -472,6 +482,7 @@ def _arguments(program: str, kind: Kind, typed: list[str]) -> Iterator[UsedName]
     for word in [*_operands(rest, are_images=are_images)][skipped:]:
         name = word.removeprefix("oci://") if are_images else _PINS.sub("", word)
         yield UsedName(f"create-{name}" if verb in ("create", "init") else name, kind)
+        yield from _extras(word.partition("[")[2].partition("]")[0])
         if are_images or verb in ("", "run", "dlx", "x", "exec", "create", "init"):
             return  # what follows is for the program that runs
 
