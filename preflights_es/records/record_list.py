@@ -382,6 +382,24 @@ class RecordNames:
                     found.setdefault(older.path, newer)
         return found
 
+    def loops(self) -> dict[str, tuple[str, ...]]:
+        """By the path of a record, those that replace each other in a loop, itself among them."""
+        later = {old: new.path for old, new in self.replaced_unsaid().items()}
+        for one in self._records:
+            by = one.superseded_by if one.status == "superseded" else None
+            meant = self._meant(by, one.path) if by else []
+            if len(meant) == 1:
+                later[one.path] = meant[0].path
+        found = dict[str, tuple[str, ...]]()
+        for path in later:
+            seen, at = dict[str, int](), path
+            while at in later and at not in seen and at not in found:
+                seen[at] = len(seen)
+                at = later[at]
+            loop = tuple(sorted([*seen][seen[at] :])) if at in seen else ()
+            found |= dict.fromkeys(seen, ()) | dict.fromkeys(loop, loop)
+        return {path: loop for path, loop in found.items() if loop[1:]}
+
     def ambiguous(self) -> dict[str, tuple[str, ...]]:
         """By the path of a record, those of other folders that a number could mean in it."""
         found = dict[str, tuple[str, ...]]()

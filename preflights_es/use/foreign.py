@@ -74,6 +74,8 @@ class ForeignRow(Result, frozen=True):
     """What its text says was chosen; in a list, its beginning."""
     could_mean: tuple[str, ...]
     """Paths of the records that it could mean by a number; empty where it is clear."""
+    loop: tuple[str, ...]
+    """Paths of the records that replace each other in a loop, this one among them; else empty."""
 
     session_id: ClassVar = ""
     """It has none, as it has no session file."""
@@ -109,6 +111,14 @@ class ForeignRow(Result, frozen=True):
             return (
                 f"the status {escaped_text(self.status_text)!r} is not understood, so this record "
                 "is not in force: write accepted, proposed, rejected, deprecated or superseded"
+            )
+        if self.loop:
+            others = ", ".join(
+                escaped_text(one) for one in self.loop[:NAMED_MAX] if one != self.path
+            )
+            return (
+                f"this record and {others} replace each other in a loop, so none of them is in "
+                "force: write accepted as the status of the one that holds"
             )
         if self.is_one_sided:
             return (
@@ -165,7 +175,7 @@ def read_foreign_records(process: Process, *, everything: bool = True) -> Foreig
     return Foreign(
         rows=tuple(row for row in rows if everything or row.is_held),
         unread=found.unread,
-        doubtful=tuple(row for row in rows if row.doubt),
+        doubtful=tuple(row for row in rows if row.doubt and row.path not in row.loop[1:]),
     )
 
 
@@ -235,11 +245,12 @@ def foreign_rows(
     """
     numbered = {*process.store.numbers(process.project).values()}
     names = RecordNames(found.records)
-    later, ambiguous = names.replaced_unsaid(), names.ambiguous()
+    later, ambiguous, loops = names.replaced_unsaid(), names.ambiguous(), names.loops()
     return {
         place: ForeignRow(
             **_foreign_row_fields(process, one, later.get(one.path), is_there),
             could_mean=ambiguous.get(one.path, ()),
+            loop=loops.get(one.path, ()),
         )
         for place, one in enumerate(found.records)
         if not _is_ours(process, numbered, one)
@@ -264,6 +275,7 @@ def show_foreign_record(process: Process, named: RecordWithoutSession) -> Foreig
         considered=one.considered,
         supersedes=tuple(reference.text for reference in one.supersedes),
         could_mean=names.ambiguous().get(path, ()),
+        loop=names.loops().get(path, ()),
     )
 
 

@@ -74,6 +74,7 @@ def test_records_in_force_are_listed_beside_decisions(house: Project) -> None:
         "superseded_by": "",
         "is_one_sided": False,
         "could_mean": [],
+        "loop": [],
         "date": "2020-03-04",
         "tool": "nygard",
         "category": "Database",
@@ -209,6 +210,23 @@ def test_what_only_the_newer_record_says_is_named_and_counts(house: Project) -> 
     assert house.call("show", "ADR-7", "--json").json["status"] == "superseded"
     filed(house, later, n="8", title="Use Kafka", status="Proposed (supersedes ADR-0007)")
     assert house.call("decisions", "--json").json["foreign"][0]["path"] == PATH
+
+
+def test_records_that_replace_each_other_in_a_loop_are_named_in_one_line(house: Project) -> None:
+    paths = [f"docs/decisions/000{n}-x.md" for n in (2, 3, 4)]
+    for n, (path, by) in enumerate(zip(paths, (3, 4, 2), strict=True), 2):
+        filed(house, path, n=str(n), title=f"Use {n}", status=f"Superseded by ADR-{by}")
+    filed(house, status="Superseded by ADR-2")
+    loop = f"this record and {', '.join(paths[1:])} replace each other in a loop, so none of them"
+    said = house.call("decisions")
+    assert (said.err.count("loop"), f"{paths[0]}: {loop}" in said.err) == (1, True)
+    assert house.call("check").out.count(loop) == 1
+    rows = house.call("decisions", "--all", "--json").json["foreign"]
+    assert [row["loop"] for row in rows] == [paths, paths, paths, []]
+    for path, other in zip(paths[:2], (3, 2), strict=True):
+        filed(house, path, n=path[18], title="X", status=f"Accepted (supersedes ADR-{other})")
+    filed(house, paths[2], n="4", title="X", status="Accepted")
+    assert house.call("decisions").err.count("loop") == 1
 
 
 def test_a_record_of_ours_is_not_foreign_and_the_next_number_is_above_all(house: Project) -> None:

@@ -319,7 +319,7 @@ def _unclear(
         if is_whole or unread.path in touched:
             yield finding("unread-record", "note", text, [unread.path])
     for record in found.doubtful:
-        is_new = not touched.isdisjoint((record.path, record.superseded_by))
+        is_new = not touched.isdisjoint((record.path, record.superseded_by, *record.loop))
         if (is_new or is_whole) and not (record.is_one_sided and record.path in told):
             level: Level = "warning" if is_new else "note"
             yield finding(
