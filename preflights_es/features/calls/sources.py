@@ -82,8 +82,6 @@ class SourceFile:
         while self._line and not self._line.strip():
             self._advance()
         self._document = self._read_document()
-        self.first = next(iter(self.first_objects()), {})
-        """The first object; empty where there is none."""
 
     def __enter__(self) -> Self:
         return self
@@ -287,15 +285,22 @@ _LANGFUSE_MODELS: Final = ("model", "providedModelName", "provided_model_name")
 
 
 def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None) -> SourceGuess:
-    """By the first bytes of a database, and by the names in the first object of any other file.
+    """By the first bytes of a database, and by the names in the first object of any other file, or
+    in the second where the first is a header of another kind.
 
     Args:
         known: where the parts of a call stand in a file of no tool's form, if that is known.
     """
-    first = source.first
-    observed = [first, *map(json_mapping, json_items(first.get("observations", first.get("data"))))]
     if source.is_database:
         return SourceGuess("llm", "a SQLite database: it is read as logs.db of llm")
+    objects = source.first_objects() or [{}]
+    guesses = [_recognize_objects(objects[at:], known or {}) for at, _ in enumerate(objects[:2])]
+    return next((guess for guess in guesses if guess.form), guesses[0])
+
+
+def _recognize_objects(objects: Sequence[dict[str, Any]], known: Mapping[str, str]) -> SourceGuess:
+    first = objects[0]
+    observed = [first, *map(json_mapping, json_items(first.get("observations", first.get("data"))))]
     if "resourceSpans" in first:
         return SourceGuess("otel", "traces of OpenTelemetry in OTLP JSON")
     if "custom_id" in first:
@@ -304,7 +309,7 @@ def recognize_source(source: SourceFile, known: Mapping[str, str] | None = None)
         return SourceGuess("litellm", "calls that LiteLLM logged")
     if any({"traceId", "trace_id"} & one.keys() and "type" in one for one in observed):
         return SourceGuess("langfuse", "observations that Langfuse exported")
-    found = {**_guessed_pointers(source), **(known or {})}
+    found = {**_guessed_pointers(objects), **known}
     pointers = {name: found[name] for name in _GUESSES if name in found}
     if {"request", "response"} <= pointers.keys():
         told = " ".join(f"--{name} {pointer}" for name, pointer in pointers.items())
@@ -339,19 +344,18 @@ _GUESSES: Final = {
 }
 
 
-def _guessed_pointers(source: SourceFile) -> dict[str, str]:
+def _guessed_pointers(objects: Sequence[dict[str, Any]]) -> dict[str, str]:
     """By name the first of each list that the object has, or the `body` below it."""
-    first, found = source.first, {}
+    first, found = objects[0], {}
     for name, guesses in _GUESSES.items():
-        likely = _names_in_all(source, guesses) if name == "session" else guesses
+        likely = _names_in_all(objects, guesses) if name == "session" else guesses
         for guess in reversed([guess for guess in likely if first.get(guess)]):
             found[name] = f"/{guess}/body" if "body" in json_mapping(first[guess]) else f"/{guess}"
     return found
 
 
-def _names_in_all(source: SourceFile, names: Sequence[str]) -> list[str]:
+def _names_in_all(objects: Sequence[dict[str, Any]], names: Sequence[str]) -> list[str]:
     """Those under which all objects that are looked at hold an id; first those that repeat."""
-    objects = source.first_objects()
     ids = {name: [read_word(one.get(name)) for one in objects] for name in names}
     named = [name for name, found in ids.items() if all(found)]
     return sorted(named, key=lambda name: len({*ids[name]}) == len(objects))

@@ -420,6 +420,15 @@ def test_a_name_that_all_lines_hold_is_the_conversations(
                 assert len(list(read_source_calls([source], "jsonl", guess.pointers))) == 3
 
 
+def test_a_header_line_is_no_call_and_the_lines_behind_it_are(tmp_path: Path) -> None:
+    lines = [{"version": 1}, *({"input": "q", "output": n, "session": "s"} for n in "ab")]
+    with SourceFile(str(written(tmp_path / "a.jsonl", *lines))) as source:
+        guess = recognize_source(source)
+        header, *calls = read_source_calls([source], "jsonl", guess.pointers)
+    assert header == UnreadLine(1, "no request in /input")
+    assert [one.session for one in calls if isinstance(one, SourceCall)] == ["s", "s"]
+
+
 def test_a_database_is_recognized(tmp_path: Path) -> None:
     with SourceFile(str(llm_database(tmp_path))) as source:
         assert recognize_source(source).form == "llm"
