@@ -85,6 +85,17 @@ def test_an_erased_decision_is_found_no_more(house: Project, decided: list[str])
     assert recall(house, "login")["results"] == []
 
 
+def test_the_newest_is_found_by_the_oldest_where_one_between_was_erased(house: Project) -> None:
+    first = ("Add login", "--answer", "auth_strategy=OAuth", *BY)
+    chain = [house.call("start", *first).json["session_id"]]
+    for value in ("Badges", "Turnstiles"):
+        more = ("--supersedes", chain[-1], *DATABASE[:2], "--answer", f"db_type={value}", *BY)
+        chain.append(house.call("start", "Keep visitors out", *more).json["session_id"])
+    assert house.call("admin", "erase", chain[1], "--reason", "a test", "--yes").code == 0
+    found = {one["session_id"] for one in recall(house, "OAuth")["results"]}
+    assert found == {chain[0], chain[2]}
+
+
 @each("question", ["", " ", "x" * 20_001])
 def test_what_cannot_be_recorded_is_refused(house: Project, question: str) -> None:
     done = house.call("recall", question)

@@ -165,14 +165,22 @@ def _find_newest_decision(
     for _ in range(CHAIN_MAX):
         patches, _source = read_session_patches(process, session_id)
         stands = (one for one in patches if one.standing in ("accepted", "superseded"))
-        if (patch := next(stands, None)) is None:
-            return None
+        if (patch := next(stands, None)) is None:  # erased: only what replaced it names it yet
+            rows = log_decisions(process, everything=True)
+            later = (row.session_id for row in rows if session_id in _replaced_sessions(row))
+            if not (session_id := next(later, "")):
+                return None
+            continue
         if patch.superseded_by is None:
             new = replace(match, session_id=session_id, version=patch.version, words=(), terms=())
             new = replace(new, accepted_at=patch.acknowledged_at or 0)
             return _read_matched_decision(process, new)
         session_id = patch.superseded_by.session_id
     return None
+
+
+def _replaced_sessions(row: DecisionRow) -> set[str]:
+    return {one.session_id for one in list_superseded(row)}
 
 
 def _build_found_record(row: ForeignRow, match: MemoryMatch) -> FoundRecord:
