@@ -6,6 +6,7 @@ record of another tool. What was merely offered is not turned down.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 
@@ -17,7 +18,7 @@ from preflights_es.runtime.features import FEATURES
 from preflights_es.use.foreign import ForeignRow
 from preflights_es.use.results import DecisionRow
 from preflights_es.words.decisions import NotChosen, Related, list_superseded
-from preflights_es.words.language import canonical
+from preflights_es.words.language import canonical, written_as_name
 
 Fields = tuple[tuple[str, str], ...]
 CHAIN_MAX = 20  # decisions that replaced one another, as far as they are followed
@@ -117,7 +118,19 @@ def values_of(rows: Iterable[DecisionRow | ForeignRow]) -> Iterator[str]:
         if isinstance(row, ForeignRow):
             yield row.value or row.title
         else:
-            yield from (value for _, value in row.fields)
+            yield from chosen_in(row.fields, turned_down_by(row, {}))
+
+
+def chosen_in(fields: Fields, others: Sequence[TurnedDown]) -> Iterator[str]:
+    """The values of a decision; from a sentence, without what it turned down.
+
+    "Replace Redux with Zustand in the web" has Redux no more; "Use Redux Toolkit here" has it.
+    """
+    names = "|".join(re.escape(other.name) for other in others)
+    alone = rf"(?<![\w-])(?i:{names})(?![\w-]| [A-Z])"
+    for _, value in fields:
+        is_sentence = names and not written_as_name(value, "en")
+        yield re.sub(alone, "", value) if is_sentence else value
 
 
 def find_successor(

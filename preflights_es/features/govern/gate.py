@@ -20,6 +20,7 @@ from preflights_es.use.turned_down import (
     Fields,
     TurnedDown,
     binds,
+    chosen_in,
     describe_turned_down,
     former_of,
     of_records,
@@ -133,6 +134,6 @@ def stopped(
         for row in read_foreign_records(process, everything=False).rows
         if row.path not in replaced
     )
-    values = [*values_of(chain(rows, records)), *(value for _, value in fields)]
+    values = [*values_of(chain(rows, records)), *chosen_in(fields, found)]
     kept = tuple(name for name in names if products.is_chosen(name, values))
     return tuple(name for name in names if name not in kept), kept

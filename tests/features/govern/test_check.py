@@ -154,6 +154,8 @@ OPEN: Final = ("--answer", "change_category=Other", "--answer")
 SMALLER: Final = ("Replace moment.js with something smaller", *OPEN, "description=date-fns")
 READINGS: Final = ("Keep the sensor readings in a database", "--answer", "db_type=MongoDB")
 SOAP: Final = ("Remove the old SOAP endpoint", *OPEN, "description=We switch it off in May")
+ZUSTAND: Final = ("Replace Redux with Zustand in the web", "--alternative", "Redux")
+TOOLKIT: Final = ("Use Redux Toolkit in all of the web", "--alternative", "Redux")
 CACHE: Final = ("Add a cache for the item search", "--answer", "caching=In-process memory")
 CACHES: Final = ("Which cache do we need?", *CACHE[1:])
 STATE: Final = ("Use Zustand instead of Redux", "--again")
@@ -198,6 +200,14 @@ GATE: Final[dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, str], s
         *((), ("How do we read settings?", "--answer", "description=Replace Viper with envconfig")),
         *(("cmd/main.go", 'package main\nimport "github.com/spf13/viper"'),),
         "Ada turned down Viper for envconfig",
+    ),
+    "a sentence that names both": (
+        *((), (*ZUSTAND, *OPEN, "description=Zustand")),
+        *((JS, "import { createStore } from 'redux'"), "Ada turned down Redux for Replace Redux"),
+    ),
+    "a sentence with a longer name": (
+        *((), (*TOOLKIT, *OPEN, "description=Redux Toolkit")),
+        *((JS, "import { createSlice } from '@reduxjs/toolkit'"), ""),
     ),
     "own words that the intention rules out": (
         *((), ("Stop using Moment.js", "--answer", "description=moment.js")),
