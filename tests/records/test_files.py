@@ -25,7 +25,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def test_a_document_is_written_with_its_folders_byte_for_byte_and_anew(root: Path) -> None:
-    text = "text é 🛫\r\nmore\n"
+    text = "text é 🛫\nmore\n"
     first, beside = write(root, text)
     assert (first, beside) == (WrittenFile(PATH, sha256(text.encode()).hexdigest()), False)
     assert (root / PATH).read_bytes() == text.encode()
@@ -61,6 +61,15 @@ def test_what_a_killed_process_left_is_removed_and_nothing_of_another_name(root:
 
 
 # 2. A person's edits -------------------------------------------------------------------------
+
+
+def test_a_document_that_git_checked_out_with_windows_line_ends_is_no_edit(root: Path) -> None:
+    first, _ = write(root, "one\nline\n")
+    (root / PATH).write_bytes(b"one\r\nline\r\n")
+    assert write(root, "one\nline\n", first) == (first, False)
+    assert (root / PATH).read_bytes() == b"one\r\nline\r\n"
+    assert write(root, "two\nlines\n", first) == (WrittenFile(PATH, hash_of("two\nlines\n")), False)
+    assert files_below(root) == {PATH: "two\nlines\n"}
 
 
 def test_a_document_of_another_author_is_kept(root: Path) -> None:
