@@ -102,17 +102,21 @@ def _change(plain: bytes, parts: Parts, tool: Tool, by: NewStatus) -> tuple[int,
 def mend_record_status(content: bytes, before: Record, after: Record) -> bytes | None:
     """A record of ours that a person edited, with its new status; None where more has changed.
 
+    A new number changes nothing here: it stands in the file's name, and `renumber` mends headings.
+
     Args:
         before: what its log said when the document was written last, and `after`: what it says now.
     """
-    is_changed = after.status == "rejected" or after.superseded_by is not None
-    if not is_changed or after != replace(
+    is_renumbered = after == replace(before, number=after.number)
+    has_ended = after.status == "rejected" or after.superseded_by is not None
+    ended = replace(
         before,
         status=after.status,
         superseded_by=after.superseded_by,
         rejected_by=after.rejected_by,
         why_rejected=after.why_rejected,
-    ):
+    )
+    if not is_renumbered and not (has_ended and after == ended):
         return None
     try:
         header = record_header("", content)
@@ -120,8 +124,8 @@ def mend_record_status(content: bytes, before: Record, after: Record) -> bytes |
         return None
     # Whatever else lies in its place is not the record.
     is_it = header.session == after.session_id and header.status != "none"
-    if not is_it:
-        return None
+    if not is_it or is_renumbered:
+        return content if is_it else None
     by = NewStatus(related_name(after.superseded_by) if after.superseded_by else "")
     said_before, said_now = phrase_proposal(before).encode(), phrase_proposal(after).encode()
     content = content.replace(said_before, said_now, 1) if said_before else content
