@@ -105,6 +105,10 @@ class Documents:
             if writes:
                 files.check_writable(found, folder)
 
+    def is_record_folder(self, folder: str) -> bool:
+        """Whether records of the project lie there, or may."""
+        return folder == self._folders[0] or folder in (one.path for one in self._records())
+
     def finish(self, handle: Handle, at_most_s: float | None = None) -> Handle:
         """Write every document that is due, oldest first, and record each.
 

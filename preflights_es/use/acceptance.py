@@ -193,6 +193,9 @@ class Acceptances(Sessions):
     ) -> ProposedInput:
         accepting = handle.workflow.asked.accepting(handle.session.state, said)
         folder = self._folders.get(accepting.kind)
+        held = numbered(handle.workflow, handle.session.state) if accepting.numbered else None
+        if held and self._documents.is_record_folder(held.folder):  # where the proposal lies
+            folder = held.folder
         number = self._number_of(handle, folder or "") if accepting.numbered else None
         fields = {**accepting.fields, **said}
         form = RecordForm() if number is None else self._form_of(handle, folder or "", number)

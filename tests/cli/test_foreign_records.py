@@ -682,6 +682,21 @@ def test_a_package_numbers_its_own_records(house: Project, tmp_path: Path) -> No
     assert "number-clash" not in clone.call("check", "--json").out
 
 
+def test_a_proposal_of_a_package_stays_where_it_lies_whoever_accepts_it(house: Project) -> None:
+    old = house.decided("Add SSO")["artifacts"][0]
+    filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
+    committed(house)
+    package = Project(house.folder / "web", house.home)
+    proposal = ("start", "Add login", "--answer", "auth_strategy=passkeys", "--accept", "--json")
+    first = package.call(*proposal).json
+    words = ("--by", "Ada", "--supersedes", old, "--json")
+    done = house.call("accept", first["session_id"], *words).json
+    assert done["artifacts"] == first["artifacts"], done
+    assert done["artifacts"][0].startswith("web/docs/adr/0002-")
+    assert f"](../../../{old})" in (house.folder / done["artifacts"][0]).read_text()
+    assert house.call("check").code == 0
+
+
 def test_a_record_has_a_folder_of_its_own_where_the_others_have(house: Project) -> None:
     filed(house, "docs/adr/0001-use-postgresql/README.md")
     filed(house, "docs/adr/0002-use-vue/README.md", n="2", title="Use Vue")

@@ -134,7 +134,8 @@ def compare_older_decisions(
         kind = _judge_older_evolution(state, one, is_against=session_id in against)
         if kind == "none":
             continue
-        if made := _finding(process, session_id, one, kind):
+        folder = state.filed.folder or process.record_places.new
+        if made := _finding(process, session_id, one, kind, folder):
             yield made
 
 
@@ -231,15 +232,19 @@ def _subject(title: str, fields: Iterable[tuple[str, str]]) -> tuple[frozenset[s
 
 
 def _finding(
-    process: Process, session_id: str, old: DecidedPatch, kind: Evolution
+    process: Process, session_id: str, old: DecidedPatch, kind: Evolution, folder: str
 ) -> OlderDecision | None:
-    """The finding with its source; None where the older one cannot be read any more."""
+    """The finding with its source; None where the older one cannot be read any more.
+
+    Args:
+        folder: of the record that names it.
+    """
     try:
         read = process.runner.load(session_id)
     except PreflightsError:
         return None
     return OlderDecision(
-        related=as_related(read.session.state, session_id, process.record_places.new),
+        related=as_related(read.session.state, session_id, folder),
         category=old.category,
         fields=old.fields,
         accepted_at=max(old.acknowledged_at or 0, 0),
