@@ -28,6 +28,8 @@ class PairsAsked(msgspec.Struct, frozen=True, kw_only=True):
     is_live: bool = False
     is_recorded: bool = False
     """Whether the recording is the unchanged side."""
+    sample: int | None = None
+    """Pairs, where sessions hold more."""
     resumes: bool = False
     """Whether answers that were paid for are not asked again."""
     calls_max: int | None = None
@@ -56,8 +58,12 @@ class PairSide(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionPair(msgspec.Struct, frozen=True, kw_only=True):
-    """A session without and with the change."""
+    """A session, or a conversation of it, without and with the change."""
 
+    taken: int
+    """Of which session: the place among those that were added, from 0."""
+    call: int = 0
+    """The first call of the conversation; 0 where the pair is the whole session."""
     unchanged: PairSide
     changed: PairSide
     is_undecided: bool
@@ -72,6 +78,7 @@ class SessionPair(msgspec.Struct, frozen=True, kw_only=True):
 class PairsPlan(msgspec.Struct, frozen=True, kw_only=True):
     """What a run will ask."""
 
+    pairs: int
     sessions: int
     calls: int
     cost: float | None
@@ -97,7 +104,7 @@ class SessionPairs(Protocol):
         """
 
     def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
-        """Their pairs, in the order in which they were added.
+        """Their pairs, one or more of each, in the order in which they were added.
 
         Args:
             update: takes how many more are done.

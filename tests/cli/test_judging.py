@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from preflights_es.features.calls.blind_pairs import (
-    SessionCounts,
+    CallPairCounts,
     first_number,
     mark_differing_words,
 )
@@ -129,14 +129,14 @@ def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Proje
         judge_next(t, "f")
         judge_next(t, "v")
         told = t.expect("text\\): ")
-        assert "INCONCLUSIVE now, 1 session is undecided; with 1 more that are equally" in told
+        assert "INCONCLUSIVE now, 1 pair is undecided; with 1 more that are equally" in told
         t.interrupt()
         assert t.code() == 130
     assert judged(compared) == 1
 
 
 def test_the_outlook_names_the_first_numbers_that_change_the_verdict() -> None:
-    counts = SessionCounts(
+    counts = CallPairCounts(
         worse=0, better=0, total=123, undecided=103, right=123, waiting=103, margin=0.05
     )
     passes = first_number(103, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
@@ -207,7 +207,7 @@ def test_a_page_shows_the_same_pairs_and_records_what_its_buttons_say(
     at_home(monkeypatch, compared.home)
     pages = Pages(compared)
     page = pages.get("/judge?seed=5")
-    assert "2 sessions are undecided" in page
+    assert "2 pairs are undecided" in page
     assert "<mark>" in page
     assert "old" not in re.findall(r"\w+", page.partition("<main")[2])
     empty_value = pages.judge(page, choice="value", expected=" ")
@@ -216,7 +216,7 @@ def test_a_page_shows_the_same_pairs_and_records_what_its_buttons_say(
     assert pages.judge(page, choice="nonsense").status_code == 409
     after = pages.judge(page, choice="both_fine")
     assert after.status_code == 200
-    assert "1 session is undecided" in after.text
+    assert "1 pair is undecided" in after.text
     undo = re.search(r'data-key="u" href="([^"]*)"', after.text)
     assert undo
     again = pages.get(undo[1].replace("&amp;", "&"))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
@@ -83,7 +84,7 @@ def test_a_model_that_answers_the_same_passes_without_any_judgement(
     api.requests.clear()
     done = here(*LIVE)
     assert done.code == 0, done
-    assert "100 sessions can at best show a loss of 5 points or more, or that" in done.err
+    assert "100 pairs can at best show a loss of 5 points or more, or that" in done.err
     assert "asking models for 100 sessions: at most 200 calls in all" in done.err
     assert "cost 1.50 EUR" in done.err
     assert done.out.startswith("100 sessions: 100 same.\nChange: model new.\n")
@@ -101,7 +102,7 @@ def test_what_differs_waits_for_a_judgement_and_then_blocks(
     assert waits.code == 6, waits
     assert waits.json["counts"]["changed"] == 10
     assert waits.json["verdict"]["tests"][0]["unknown"] == 10
-    assert "10 sessions with answers that differ" in waits.json["notes"][0]
+    assert "10 pairs with answers that differ" in waits.json["notes"][0]
     log = empty.log.parent
     (answers,) = (log / "log.db-answers").iterdir()
     assert answers.stat().st_mode & 0o777 == 0o600
@@ -128,6 +129,59 @@ def test_what_differs_waits_for_a_judgement_and_then_blocks(
         assert not [word for word in WORDS if word in text.partition("<script")[0]], kind
     assert not answers.exists(), "they go with the verdict"
     assert "no answer of an earlier run is kept: all are asked" in here(*LIVE, "--resume").err
+
+
+def ask(*messages: tuple[str, str]) -> str:
+    """Words of a program that asks the model once."""
+    turns = [{"role": role, "content": said} for role, said in messages]
+    return json.dumps({"model": "old", "messages": turns})
+
+
+@pytest.mark.slow("whole runs")
+def test_a_program_that_was_recorded_once_can_be_judged(
+    empty: Project, api: FakeAPI, tmp_path: Path
+) -> None:
+    mails = [ask(("user", f"Where is parcel {number}?")) for number in range(1, 61)]
+    goes_on = (("user", "Where is parcel 3?"), ("assistant", "refund"), ("user", "And parcel 99?"))
+    bodies = [*mails, mails[6], ask(*goes_on)]
+    program = (
+        "import os, urllib.request as u\n"
+        "url = os.environ['OPENAI_BASE_URL'] + '/chat/completions'\n"
+        f"for body in {bodies!r}: u.urlopen(u.Request(url, body.encode()), timeout=30).read()"
+    )
+    env = {
+        "PREFLIGHTS_PROVIDER": "openai",
+        "PREFLIGHTS_OPENAI_API_KEY": "sk-test-0123456789",
+        "OPENAI_BASE_URL": api.openai,
+    }
+    api.script(losing(0))
+    for _ in range(2):
+        record = ("calls", "record", "--", sys.executable, "-c", program)
+        assert empty.run(*record, env=env).code == 0
+    done = empty.call(*LIVE, env=env)
+    assert done.code == 0, done
+    assert "60 pairs can at best show a loss of 8.4 points or more" in done.err
+    assert "asking models for 60 pairs of 1 session: at most 124 calls in all" in done.err
+    assert done.out.startswith("60 pairs of 1 session: 60 same.\n")
+    assert "Not judged: 1 session: another recorded run begins with the same request." in done.out
+
+    api.script(losing(10))
+    waits = empty.call(*LIVE, "--json", env=env)
+    differing = [case["call"] for case in waits.json["cases"] if case["is_undecided"]]
+    assert differing == [10, 20, 30, 40, 50, 60]
+    assert (waits.json["sessions"], waits.json["unit"]) == (1, "pair")
+    run = waits.json["cases"][0]["session_id"]
+    sample = empty.call(*LIVE, "--sample", "40", "--recorded", env=env)
+    assert "40 pairs of 1 session: " in sample.out
+    assert "A sample of 40 of 60 pairs.\n" in sample.out
+    rows = "".join(f"{run[-8:]},{call},refund,Ada\n" for call in differing)
+    (empty.folder / "right.csv").write_text(f"session,call,expected,by\n{rows}")
+    assert empty.call("calls", "judge", "--from", "right.csv").code == 0
+    done = empty.call(*LIVE, "--resume", "--report", f"junit={tmp_path / 'junit'}", env=env)
+    assert done.code == 1, done
+    assert f"{run[-8:]} call 10 and 5 more pairs failed (result) [failed-" in done.out, done.out
+    assert "BLOCK: The change is worse: keep what you have. Of 60 pairs, 6 no" in done.out
+    assert f'name="{run} call 20"' in (tmp_path / "junit").read_text()
 
 
 @pytest.mark.slow("whole runs")

@@ -315,7 +315,7 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
     assert (found.word, found.why) == (
         "BLOCK",
         (
-            "The change is worse: keep what you have. Of 300 sessions, 12 no longer give what "
+            "The change is worse: keep what you have. Of 300 pairs, 12 no longer give what "
             "people accepted, and 2 got better."
         ),
     )
@@ -331,7 +331,7 @@ def test_a_loss_that_is_shown_blocks_and_says_of_what() -> None:
 def test_few_losses_are_looked_at_and_holm_keeps_chance_in_one_measure_from_a_block() -> None:
     found = compute_verdict(cases(2, 0, 300), MARGIN)
     assert found.word == "INCONCLUSIVE"
-    assert found.why.endswith("worse. 2 of 300 sessions got worse: look at them.")
+    assert found.why.endswith("worse. 2 of 300 pairs got worse: look at them.")
     assert mcnemar(5, 0) < 0.05
     assert compute_verdict(cases(5, 0, 300), MARGIN).word == "INCONCLUSIVE"
 
@@ -341,7 +341,7 @@ def test_no_loss_in_enough_pairs_passes() -> None:
     assert (found.word, found.why) == (
         "PASS",
         (
-            "The change can land: it is not worse than what you have. 400 sessions were compared, "
+            "The change can land: it is not worse than what you have. 400 pairs were compared, "
             "enough to exclude that more than 2 in 100 get worse."
         ),
     )
@@ -354,8 +354,8 @@ def test_too_few_pairs_are_inconclusive_and_say_how_many_would_do() -> None:
     assert (found.word, f"{found.why} {found.figures}") == (
         "INCONCLUSIVE",
         (
-            "This run cannot tell whether the change is worse. 40 sessions were compared; to tell, "
-            "it takes about 150 such sessions. Agreement may be 7.3 points worse: "
+            "This run cannot tell whether the change is worse. 40 pairs were compared; to tell, "
+            "it takes about 150 such pairs. Agreement may be 7.3 points worse: "
             "40 pairs can show a loss of 15 points or more, and a change that loses nothing passes "
             "with 149 pairs; validity may be 7.3 points worse: 40 pairs can show a loss of 15 "
             "points or more, and a change that loses nothing passes with 149 pairs."
@@ -372,7 +372,7 @@ def test_what_got_worse_or_better_is_counted_of_the_same_sessions() -> None:
     fixed = case(side(right=None, valid=False), side(right=None, valid=True))
     found = compute_verdict([*[case(right, right)] * 6, *[fixed] * 9], MARGIN)
     assert [(one.measure, one.pairs) for one in found.tests] == [("agreement", 6), ("validity", 15)]
-    assert "15 sessions were compared, of which 9 got worse or better" in found.why
+    assert "15 pairs were compared, of which 9 got worse or better" in found.why
 
 
 def test_without_anything_accepted_nothing_passes_and_rules_by_agreement_alone() -> None:
@@ -438,10 +438,10 @@ def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:
 
 def test_a_run_can_say_before_it_begins_what_it_could_find() -> None:
     assert describe_power(300, 0.05) == (
-        "300 sessions can at best show a loss of 1.7 points or more, or that the loss is below 1"
+        "300 pairs can at best show a loss of 1.7 points or more, or that the loss is below 1"
         " point; the margin is 5 points"
     )
-    assert describe_power(3, 0.05).startswith("3 sessions can at best show no loss, or that the")
+    assert describe_power(3, 0.05).startswith("3 pairs can at best show no loss, or that the")
 
 
 def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
@@ -450,7 +450,7 @@ def test_sessions_without_a_result_cannot_pass_and_do_not_block() -> None:
     assert found.word == "INCONCLUSIVE"
     assert "(100 without a result count as worse)" in found.figures
     assert count_measure_pairs(lost, "agreement") == PairCounts(0, 0, 0, 100)
-    assert "100 sessions came to no result" in compute_verdict(lost, MARGIN).figures
+    assert "100 pairs came to no result" in compute_verdict(lost, MARGIN).figures
     assert count_measure_pairs([case(side(right=False), None)], "agreement") == PairCounts(0, 0, 0)
 
 

@@ -10,6 +10,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
+from itertools import chain
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -118,19 +119,19 @@ class BlindRun:
         self._margin = kept[-1].margin if kept else 0.0
         self.resuming = kept[-1].resuming if kept else ""
         """The command that gives the run its verdict."""
-        self._sessions = _read_sessions(request, kept)
-        """Pairs of calls, by session."""
+        self._pairs = _read_pairs(request, kept)
+        """The calls of each pair, by its session and the first call of its conversation."""
 
     @property
     def is_empty(self) -> bool:
         """Whether no run left answers."""
-        return not self._sessions
+        return not self._pairs
 
     def undecided(self) -> list[BlindPair]:
         """The pairs that nothing decides yet, in an order that says nothing."""
         found = [
             pair
-            for session_id, pairs in sorted(self._sessions.items())
+            for (session_id, _), pairs in sorted(self._pairs.items())
             for pair in pairs
             if (not self._session or session_id == self._session)
             and _is_open(pair, self._assertions)
@@ -140,7 +141,8 @@ class BlindRun:
 
     def find_pair(self, session_id: str, call: int) -> BlindPair | None:
         """A pair of the run, decided or not; None where it is not there."""
-        found = (one for one in self._sessions.get(session_id, ()) if one.call.call == call)
+        every = chain.from_iterable(self._pairs.values())
+        found = (one for one in every if (one.call.session_id, one.call.call) == (session_id, call))
         return next(map(self._blind, found), None)
 
     def _blind(self, pair: CallPair) -> BlindPair | None:
@@ -204,21 +206,21 @@ class BlindRun:
 
     def _record(self, shown: BlindPair, new: Sequence[NewJudgement]) -> None:
         record_judgements(self._request, new)
-        session_id = shown.call.session_id
-        calls = {one.call: one for one in read_asked_calls(self._request, session_id)}
-        self._sessions[session_id] = [
-            pair._replace(call=calls[pair.call.call]) for pair in self._sessions[session_id]
+        name = shown.call.session_id, shown.call.conversation
+        calls = {one.call: one for one in read_asked_calls(self._request, name[0])}
+        self._pairs[name] = [
+            pair._replace(call=calls[pair.call.call]) for pair in self._pairs[name]
         ]
 
     # What it comes to ------------------------------------------------------------------------
 
     def describe_outlook(self) -> str:
         """What the verdict says now, and how many more judgements would make it say more."""
-        counts = self._count_sessions()
+        counts = self._count_pairs()
         word, left = counts.judge(), counts.waiting
         if not left:
-            return f"{word}, {counts.total:,} sessions compared"
-        told = [f"{word} now, {left:,} session{' is' if left == 1 else 's are'} undecided"]
+            return f"{word}, {counts.total:,} pairs compared"
+        told = [f"{word} now, {left:,} pair{' is' if left == 1 else 's are'} undecided"]
         if word != "INCONCLUSIVE":
             return told[0]
         passes = first_number(left, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
@@ -228,13 +230,13 @@ class BlindRun:
         if blocks is not None:
             told.append(f"with {blocks:,} more that got worse: BLOCK")
         if passes is None and blocks is None:
-            told.append("this run has too few sessions to say more")
+            told.append("this run has too few pairs to say more")
         return "; ".join(told)
 
-    def _count_sessions(self) -> SessionCounts:
-        """The sessions as the verdict counts them."""
+    def _count_pairs(self) -> CallPairCounts:
+        """The pairs as the verdict counts them."""
         worse = better = total = right = undecided = waiting = 0
-        for pairs in self._sessions.values():
+        for pairs in self._pairs.values():
             sides = agreement_of_sides(pairs, self._assertions)
             if sides.unchanged is None or sides.changed is None:
                 undecided += sides.is_undecided
@@ -245,7 +247,7 @@ class BlindRun:
             right += sides.unchanged
             worse += sides.unchanged and not sides.changed
             better += sides.changed and not sides.unchanged
-        return SessionCounts(
+        return CallPairCounts(
             worse=worse,
             better=better,
             total=total,
@@ -256,8 +258,8 @@ class BlindRun:
         )
 
 
-class SessionCounts(NamedTuple):
-    """The sessions of a run, counted."""
+class CallPairCounts(NamedTuple):
+    """The pairs of a run, counted."""
 
     worse: int
     better: int
@@ -276,7 +278,7 @@ class SessionCounts(NamedTuple):
         word: str = FEATURES.port("judge_counts")(*self)
         return word
 
-    def with_more(self, more: int, *, worse: int) -> SessionCounts:
+    def with_more(self, more: int, *, worse: int) -> CallPairCounts:
         """As many of the undecided judged, some of them as worse, the others as equally good."""
         return self._replace(
             worse=self.worse + worse,
@@ -301,18 +303,21 @@ def _is_open(pair: CallPair, assertions: Sequence[AnswerAssertion]) -> bool:
     return any(is_right(pair.call, answer, assertions) is None for answer in sides)
 
 
-def _read_sessions(request: Request, kept: Iterable[KeptAnswer]) -> dict[str, list[CallPair]]:
-    """The pairs of a run by session; a session that is gone or erased has none."""
+def _read_pairs(
+    request: Request, kept: Iterable[KeptAnswer]
+) -> dict[tuple[str, int], list[CallPair]]:
+    """The pairs of a run; a session that is gone or erased has none."""
     answers: dict[str, dict[tuple[int, bool], KeptAnswer]] = {}
     for one in kept:
         answers.setdefault(one.session, {})[one.call, one.is_changed] = one
-    found = {}
+    found: dict[tuple[str, int], list[CallPair]] = {}
     for session_id, of_session in answers.items():
         try:
             calls = read_asked_calls(request, session_id)
         except PreflightsError:
             continue
-        found[session_id] = [*_pairs_of(calls, of_session)]
+        for pair in _pairs_of(calls, of_session):
+            found.setdefault((session_id, pair.call.conversation), []).append(pair)
     return found
 
 

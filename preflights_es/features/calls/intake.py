@@ -21,7 +21,7 @@ from preflights_es.features.calls.cleaning import (
     digest_request,
 )
 from preflights_es.features.calls.domain import WORKFLOW, dialects
-from preflights_es.features.calls.domain.calls import join_calls
+from preflights_es.features.calls.domain.calls import AnsweredCalls, join_calls
 from preflights_es.features.calls.domain.events import (
     ABOUT_MAX,
     CALL_MAX,
@@ -56,7 +56,6 @@ TOGETHER_BYTES: Final = 8_000_000  # of one transaction
 SORTED: Final = 5_000  # calls that are put in order of time before they are taken
 SORTED_BYTES: Final = 64_000_000
 OPEN_MAX: Final = 2_000  # conversations that are held at once
-ANSWERED_MAX: Final = 20_000  # calls without a named conversation that a later one may go on from
 TOO_BUSY: Final = f"the log is too busy: {CONFLICTS_MAX} tries failed"
 UNREAD_MAX: Final = 20  # lines that are named one by one
 ABOUT_READ: Final = 10_000  # characters of the first turn
@@ -140,33 +139,6 @@ class OpenConversation:
                 break
             like, shared = self._latest[node], shared + 1
         return like, shared
-
-
-class AnsweredCalls:
-    """The latest calls whose conversation has no name: by their turns and their answer."""
-
-    def __init__(self) -> None:
-        self._session_of: dict[bytes, str] = {}
-        self._forms: dict[bytes, bytes] = {}
-        """What is known of turns: conversations repeat theirs."""
-
-    def add(self, call: SourceCall, session_id: str) -> None:
-        """A call that a later one may go on from."""
-        dialect = dialects.recognize_dialect(call.path, call.request)
-        answer = dialects.read_answer(dialect, call.content_type, call.answer)
-        turns = dialects.turns_of_request(call.request)
-        key = dialects.digest_answered(turns, answer, self._forms)
-        self._session_of.pop(key, None)
-        if key:
-            self._session_of[key] = session_id
-        if len(self._session_of) > ANSWERED_MAX:
-            del self._session_of[next(iter(self._session_of))]
-
-    def find_earlier(self, call: SourceCall) -> str:
-        """The session of the call that this one goes on from; empty where there is none."""
-        turns = dialects.turns_of_request(call.request)
-        keys = dialects.digest_beginnings(turns, self._forms)
-        return next((self._session_of[key] for key in keys if key in self._session_of), "")
 
 
 class _KnownCall(NamedTuple):
@@ -267,7 +239,7 @@ class Intake:
         if found is not None:
             self._count_present(source, input_id, found)
             if not source.session:
-                self._answered.add(source, found)
+                self._add_answered(source, found)
         return found is not None
 
     def _bring(self, call: CleanedCall) -> OpenConversation | None:
@@ -348,7 +320,7 @@ class Intake:
                 found = self._named_conversation(call, f"{name}\0{part}")
                 if found is None or found.has_room(call.size):
                     return found
-        earlier = self._answered.find_earlier(call.source)
+        earlier = self._answered.find_earlier(call.source.request)
         # One that was begun here may not be recorded.
         if earlier and (earlier in self._open or self._runner.store.head(earlier)):
             found = self._opened(earlier)
@@ -413,7 +385,12 @@ class Intake:
         self._waiting += 1
         self._waiting_bytes += size
         if not call.source.session:
-            self._answered.add(call.source, conversation.handle.session_id)
+            self._add_answered(call.source, conversation.handle.session_id)
+
+    def _add_answered(self, call: SourceCall, session_id: str) -> None:
+        dialect = dialects.recognize_dialect(call.path, call.request)
+        answer = dialects.read_answer(dialect, call.content_type, call.answer)
+        self._answered.add(call.request, answer, session_id)
 
     def _build_input(self, conversation: OpenConversation, call: CleanedCall) -> CallRecorded:
         source, cleaner = call.source, self._cleaner

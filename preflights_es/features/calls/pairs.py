@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from hashlib import sha256
 from itertools import chain
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -102,6 +103,7 @@ GONE: Final = (
 RECORDED: Final = (
     "The recorded answers are the unchanged side: what the model would answer today is not known."
 )
+REPEATED: Final = "another recorded run begins with the same request"
 REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
 
 ReadCalls = Callable[[str, Sequence[Event]], Iterable[AskedCall]]
@@ -113,6 +115,20 @@ class CallToAsk(NamedTuple):
 
     unchanged: BodyToAsk
     changed: BodyToAsk
+
+
+class AskedPair(NamedTuple):
+    """The calls of a pair that are asked."""
+
+    taken: int
+    """Of which session."""
+    calls: list[CallToAsk]
+
+    @property
+    def name(self) -> tuple[str, int]:
+        """Its session, and the first call of its conversation."""
+        call = self.calls[0].unchanged.call
+        return call.session_id, call.conversation
 
 
 class CallPairs:
@@ -136,7 +152,10 @@ class CallPairs:
         self._kept = keep_answers_of_run(request.process, run, self._now / 1_000_000)
         self._asker = BodyAsker(request.leads, self._kept, asked)
         self._prices = [price(table) for table in request.process.settings.prices]
-        self._sessions: list[list[CallToAsk]] = []
+        self._pairs: list[AskedPair] = []
+        self._sessions = self._found = 0
+        self._begun: dict[str, str] = {}
+        """Sessions, by the requests with which conversations of recorded runs begin."""
         self._answers: dict[str, AskedAnswer] = {}
         """By the key of what was asked."""
         self._taken_up: list[KeptAnswer] = []
@@ -146,7 +165,7 @@ class CallPairs:
         self._system: set[str] = set()
         self._undecided = self._disputed = self._by_assertions = 0
         self._wrong: list[str] = []
-        """Why the unchanged side of a session is wrong, of each that is."""
+        """Why the unchanged side of a pair is wrong, of each that is."""
         self._unchanged: Counter[str] = Counter()
         """Calls of the unchanged side that were asked, and of these the unanswered."""
 
@@ -154,9 +173,14 @@ class CallPairs:
 
     def take(self, session_id: str, events: Sequence[Event]) -> str:
         """See `SessionPairs`."""
-        found, left_out = [], UNTOUCHED
+        found: dict[int, list[CallToAsk]] = {}
+        repeated, left_out = set[int](), UNTOUCHED
         for call in self._read_calls(session_id, events):
-            if why := _why_left_out(call):
+            if call.call == call.conversation and (
+                self._begun.setdefault(call.request_text, session_id) != session_id
+            ):
+                repeated.add(call.conversation)
+            if why := REPEATED if call.conversation in repeated else _why_left_out(call):
                 self._left_out[why] += 1
                 left_out = why
                 continue
@@ -171,10 +195,11 @@ class CallPairs:
                 self._system |= {*system_texts(body)}
                 self._disputed += call.disputed
                 sides = (self._side(call, body), self._side(call, changed, is_changed=True))
-                found.append(CallToAsk(*sides))
+                found.setdefault(call.conversation, []).append(CallToAsk(*sides))
         if not found:
             return left_out
-        self._sessions.append(found)
+        self._pairs += [AskedPair(self._sessions, calls) for calls in found.values()]
+        self._sessions += 1
         return ""
 
     def _side(
@@ -199,6 +224,7 @@ class CallPairs:
                 f"--prompt {SYSTEM}=FILE: found {len(self._system):,} different system texts, "
                 "expected one: give OLD=NEW, where OLD is a file with the words to replace"
             )
+        self._draw_sample()
         known = newest_by_key(self._kept.read()) if self._asked.resumes else {}
         for one in self._to_ask():
             if one.key in known:
@@ -214,14 +240,24 @@ class CallPairs:
         most = self._asked.calls_max
         calls = len(waiting) if most is None else min(len(waiting), most)
         return PairsPlan(
-            sessions=len(self._sessions),
+            pairs=len(self._pairs),
+            sessions=len({pair.taken for pair in self._pairs}),
             calls=calls,
             cost=sum(priced) / len(priced) * calls if priced and not unpriced else None,
             is_anew=self._asked.resumes and not known,
         )
 
+    def _draw_sample(self) -> None:
+        """Leave as many pairs as are asked for, by digests: a larger sample holds a smaller one."""
+        self._found, most = len(self._pairs), self._asked.sample
+        if most is None or self._found <= most:
+            return
+        drawn = sorted(self._pairs, key=lambda pair: sha256(repr(pair.name).encode()).digest())
+        kept = {pair.name for pair in drawn[:most]}
+        self._pairs = [pair for pair in self._pairs if pair.name in kept]
+
     def _to_ask(self) -> Iterator[BodyToAsk]:
-        for both in chain.from_iterable(self._sessions):
+        for both in chain.from_iterable(pair.calls for pair in self._pairs):
             for one in both[1:] if self._asked.is_recorded else both:
                 if one.key not in self._answers:
                     yield one
@@ -244,22 +280,25 @@ class CallPairs:
                 if kept.resuming != self._asked.resuming:
                     run = {"margin": self._asked.margin, "resuming": self._asked.resuming}
                     self._kept.keep(replace(kept, **run))
-            waiting = Counter(one.call.session_id for one in self._to_ask())
+            waiting = Counter(
+                (one.call.session_id, one.call.conversation) for one in self._to_ask()
+            )
 
             def done(one: BodyToAsk, answer: AskedAnswer) -> None:
+                pair = (one.call.session_id, one.call.conversation)
                 self._answers[one.key] = answer
-                waiting[one.call.session_id] -= 1
-                update(not waiting[one.call.session_id])
+                waiting[pair] -= 1
+                update(not waiting[pair])
 
             self._asker.ask_all(list(self._to_ask()), done)
-        return map(self._pair, self._sessions)
+        return map(self._pair, self._pairs)
 
-    def _pair(self, session: Sequence[CallToAsk]) -> SessionPair:
-        before = [self._answer(both.unchanged, is_unchanged=True) for both in session]
-        after = [self._answer(both.changed) for both in session]
+    def _pair(self, asked: AskedPair) -> SessionPair:
+        before = [self._answer(both.unchanged, is_unchanged=True) for both in asked.calls]
+        after = [self._answer(both.changed) for both in asked.calls]
         pairs = [
             CallPair(both.unchanged.call, one.answer, other.answer)
-            for both, one, other in zip(session, before, after, strict=True)
+            for both, one, other in zip(asked.calls, before, after, strict=True)
         ]
         agrees = agreement_of_sides(pairs, self._assertions)
         self._wrong += [*self._why_wrong(pairs)][:1]
@@ -270,14 +309,16 @@ class CallPairs:
         by_assertions = any(is_by_assertions_alone(pair, self._assertions) for pair in differing)
         self._by_assertions += by_assertions and agrees == (True, True)
         return SessionPair(
+            taken=asked.taken,
+            call=asked.name[1],
             unchanged=self._pair_side(
-                [both.unchanged for both in session],
+                [both.unchanged for both in asked.calls],
                 before,
                 agrees.unchanged,
                 differing={str(pair.call.call): _shown(pair.unchanged) for pair in differing},
             ),
             changed=self._pair_side(
-                [both.changed for both in session],
+                [both.changed for both in asked.calls],
                 after,
                 agrees.changed,
                 differing={str(pair.call.call): _shown(pair.changed) for pair in differing},
@@ -330,6 +371,8 @@ class CallPairs:
         found = [
             f"{count_in_words(n, 'call')} left out: {why}." for why, n in self._left_out.items()
         ]
+        if len(self._pairs) < self._found:
+            found.append(f"A sample of {len(self._pairs):,} of {self._found:,} pairs.")
         if self._disputed:
             times = count_in_words(self._disputed, "time")
             found.append(f"People judged an answer differently {times}: the newer word counts.")
@@ -337,12 +380,12 @@ class CallPairs:
             return (*found, NOT_ASKED)
         if self._undecided:
             found.append(
-                f"{count_in_words(self._undecided, 'session')} with answers that differ, and no "
+                f"{count_in_words(self._undecided, 'pair')} with answers that differ, and no "
                 f"right value, assertion or judgement to decide: {self._advice}"
             )
         if self._wrong:
-            sessions = count_in_words(len(self._wrong), "session")
-            found.append(f"The unchanged side is wrong in {sessions}, first in {self._wrong[0]}.")
+            pairs = count_in_words(len(self._wrong), "pair")
+            found.append(f"The unchanged side is wrong in {pairs}, first in {self._wrong[0]}.")
         if self._by_assertions:
             were = "pair that differs was" if self._by_assertions == 1 else "pairs that differ were"
             found.append(f"{self._by_assertions:,} {were} decided by assertions alone: {FORM}")

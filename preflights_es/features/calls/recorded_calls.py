@@ -8,8 +8,8 @@ from msgspec import UNSET
 
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.asking import AskedCall
-from preflights_es.features.calls.domain.calls import join_calls
-from preflights_es.features.calls.domain.dialects import json_text
+from preflights_es.features.calls.domain.calls import AnsweredCalls, WholeCall, join_calls
+from preflights_es.features.calls.domain.dialects import json_text, read_answer
 from preflights_es.features.calls.domain.state import CallsState
 from preflights_es.features.calls.judging import collect_judgements
 from preflights_es.kernel.events import Event
@@ -40,7 +40,10 @@ def list_asked_calls(session_id: str, events: Sequence[Event]) -> Iterator[Asked
     """The calls of a session whose request is kept, with what people said of answers to them."""
     state: CallsState = fold(WORKFLOW.decider, events).state
     judged = collect_judgements(state)
+    conversations = _Conversations()
+    is_run = state.opened is not None and state.opened.source == "record"
     for call in join_calls(events):
+        conversation = conversations.first_call(call) if is_run else 0
         if not isinstance(call.request, dict):
             continue
         of_call = judged.get(call.number)
@@ -51,6 +54,7 @@ def list_asked_calls(session_id: str, events: Sequence[Event]) -> Iterator[Asked
         yield AskedCall(
             session_id=session_id,
             call=call.number,
+            conversation=conversation,
             dialect=call.dialect,
             route=call.recorded.request.route,
             model=call.kept.model,
@@ -62,3 +66,20 @@ def list_asked_calls(session_id: str, events: Sequence[Event]) -> Iterator[Asked
             judged=tuple(of_call.right.items()) if of_call else (),
             disputed=of_call.disputed if of_call else 0,
         )
+
+
+class _Conversations:
+    """Those of a run, by the rule of an import; an equal request is of the same one."""
+
+    def __init__(self) -> None:
+        self._answered = AnsweredCalls()
+        self._by_digest: dict[str, str] = {}
+
+    def first_call(self, call: WholeCall) -> int:
+        """The number of the first call of its conversation."""
+        answer = call.recorded.answer
+        digest = call.recorded.request.digest
+        name = self._by_digest.get(digest) or self._answered.find_earlier(call.request)
+        name = self._by_digest[digest] = name or str(call.number)
+        self._answered.add(call.request, read_answer(call.dialect, answer.type, answer.text), name)
+        return int(name)

@@ -16,6 +16,7 @@ from typing import Any, Final, Self
 
 import msgspec
 
+from preflights_es.features.calls.domain.calls import CONVERSATION_NAMES
 from preflights_es.features.calls.domain.dialects import (
     json_items,
     json_mapping,
@@ -331,14 +332,7 @@ TAKEN: Final = "JSON Lines, an export of a tool in JSON, or llm's database; a CS
 _GUESSES: Final = {
     "request": ("request", "request_body", "input", "prompt", "messages", "question"),
     "response": ("response", "response_body", "output", "completion", "answer"),
-    "session": (
-        "conversation_id",
-        "conversation",
-        "thread_id",
-        "session_id",
-        "session",
-        "trace_id",
-    ),
+    "session": CONVERSATION_NAMES,
     "time": ("timestamp", "time", "ts", "created_at", "start_time"),
     "user": ("user_id", "user"),
 }

@@ -247,7 +247,9 @@ def announced(told: Announced) -> str:
     cost = "unknown" if told.cost is None else f"{told.cost:,.2f} {told.currency}"
     sessions = count_in_words(told.sessions, "session")
     calls = count_in_words(told.calls, "call")
-    if told.power and told.calls > 2 * told.sessions:
+    if told.pairs > told.sessions:
+        sessions = f"{count_in_words(told.pairs, 'pair')} of {sessions}"
+    elif told.power and told.calls > 2 * told.sessions:
         sessions += ", each one pair whatever its calls"
     retried = ", each once more where no answer comes" if told.power else ""
     anew = "; no answer of an earlier run is kept: all are asked anew" if told.is_anew else ""
@@ -302,6 +304,7 @@ def pairs_asked(asked: Mapping[str, Any], resuming: str) -> PairsAsked | None:
         from_model=asked["from_model"] or "",
         is_live=asked["is_live"],
         is_recorded=asked["is_recorded"],
+        sample=asked["sample"],
         resumes=asked["resumes"],
         calls_max=asked["calls_max"],
         margin=PAIRS_MARGIN if asked["margin"] is None else asked["margin"],
@@ -388,18 +391,18 @@ VALUE_MAX: Final = 1_000  # characters of a value that differs
 
 def say_regression_report(voice: Voice, report: Report) -> None:
     """What differs, the first of each group in full, then the sums and the verdict."""
-    groups = case_groups(report.cases)
+    groups, unit = case_groups(report.cases), report.unit
     for cases in groups[:SESSIONS_MAX]:
-        _say_case(voice, cases[0], len(cases) - 1)
+        _say_case(voice, cases[0], len(cases) - 1, unit)
     if (more := sum(map(len, groups[SESSIONS_MAX:]))) > 0:
         voice.hint(f"{more:,} more: --report html=FILE shows all.")
-    voice.say(f"{count_in_words(report.sessions, 'session')}: {_counts(report.counts)}.")
+    voice.say(f"{_describe_total(report)}: {_counts(report.counts)}.")
     if report.cause_counts:
         causes = ", ".join(f"{kind} {n:,}" for kind, n in report.cause_counts.items())
         voice.say(f"Causes: {causes}.")
     if report.drifted:
-        sessions = count_in_words(report.drifted, "session")
-        voice.say(f"Drift of the provider: both sides differ from the recording in {sessions}.")
+        drifted = count_in_words(report.drifted, unit)
+        voice.say(f"Drift of the provider: both sides differ from the recording in {drifted}.")
     if report.accepted:
         said = (f"{count:,} accepted by {person}" for person, count in report.accepted.items())
         voice.say(escaped_text(f"{', '.join(said)}."))
@@ -443,17 +446,24 @@ def _rates(shares: tuple[float | None, float | None]) -> str:
     return before if before == after else f"{before} -> {after}"
 
 
+def _describe_total(report: Report) -> str:
+    sessions = count_in_words(report.sessions, "session")
+    pairs = count_in_words(len(report.cases), "pair")
+    return sessions if report.unit == "session" else f"{pairs} of {sessions}"
+
+
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {kind}" for kind, count in counts.items() if count) or "none"
 
 
-def _say_case(voice: Voice, case: Case, alike: int) -> None:
-    """One session, and how many others differ in the same way."""
+def _say_case(voice: Voice, case: Case, alike: int, unit: str) -> None:
+    """One session or pair, and how many others differ in the same way."""
     name = short_session(case.session_id) if case.session_id else case.source
+    name += f" call {case.call}" if case.call else ""
     measures = f" ({', '.join(case.measures)})" if case.measures else ""
     causes = ", ".join(map(cause, case.causes))
     tail = "; ".join(filter(None, (case.message, causes)))
-    more = f" and {count_in_words(alike, 'more session')}" if alike else ""
+    more = f" and {count_in_words(alike, f'more {unit}')}" if alike else ""
     group = f" [{case.group}]" if case.group else ""
     voice.say(escaped_text(f"{name}{more} {case.outcome}{measures}: {tail}".rstrip(": ") + group))
     if case.intention:

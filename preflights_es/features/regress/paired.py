@@ -78,8 +78,8 @@ class PairedRun:
         Args:
             update: takes how many more are done.
         """
-        for made, pair in zip(self._waiting, self.pairs.judged(update), strict=True):
-            yield self._case(made, pair)
+        for pair in self.pairs.judged(update):
+            yield self._case(self._waiting[pair.taken], pair)
 
     def _taken(self, stored: Sequence[Stored], head: bytes | None) -> str:
         if erased_before(stored):
@@ -95,6 +95,7 @@ class PairedRun:
         shown = value_differences({"calls": before.differing}, {"calls": after.differing})
         named = self.pairs.changes if shown else ()
         return made(
+            call=pair.call,
             outcome=_outcome_of_pair(pair),
             measures=("result",) if shown else (),
             causes=tuple(Cause(kind=k, detail=d, together=len(named) > 1) for k, d in named),

@@ -124,6 +124,8 @@ class Announced(msgspec.Struct, frozen=True):
     cost: float | None
     """As the recorded calls cost, in the currency of the settings; None where no price is set."""
     currency: str
+    pairs: int = 0
+    """Of another program's calls."""
     power: str = ""
     """What so many pairs of another program's calls could find: a person confirms their cost."""
     is_anew: bool = False
@@ -166,7 +168,7 @@ def regress(
         plan = paired.pairs.plan()
         if options.is_live:
             announce(_announced_pairs(request, plan, options.margin))
-        with drawn(plan.sessions) as update:
+        with drawn(plan.pairs) as update:
             run.take(paired.judged(update))
         changes = tuple(words for _, words in paired.pairs.changes)
     else:
@@ -176,7 +178,7 @@ def regress(
             Live(request.leads, change, options).judge(run, announce)
         changes = describe_change(change) if change else ()
     margin = None if change is None else options.margin
-    copies = {(case.session_id, case.head): case for case in run.cases}
+    copies = {(case.session_id, case.call, case.head): case for case in run.cases}
     pairs = run.cases if margin is None else list(copies.values())
     is_right_by_construction = options.is_recorded and paired is None
     judged = compute_verdict(pairs, margin, chance_is_loss=is_right_by_construction)
@@ -193,9 +195,14 @@ def regress(
 
 def _announced_pairs(request: Request, plan: PairsPlan, margin: float) -> Announced:
     currency = _currency(request.process.settings.prices)
-    power = describe_power(plan.sessions, margin)
     return Announced(
-        plan.sessions, plan.calls, plan.cost, currency, power=power, is_anew=plan.is_anew
+        plan.sessions,
+        plan.calls,
+        plan.cost,
+        currency,
+        pairs=plan.pairs,
+        power=describe_power(plan.pairs, margin),
+        is_anew=plan.is_anew,
     )
 
 
@@ -259,7 +266,9 @@ def _build_run_report(
         preflights=__version__,
         changes=changes,
         selection=_utf8(picked.told),
-        sessions=len(cases),
+        # A session that cannot be read has no id.
+        sessions=len({(case.source, case.session_id) if case.call else id(case) for case in cases}),
+        unit="pair" if any(case.call for case in cases) else "session",
         counts={name: outcomes[name] for name in OUTCOMES},
         cause_counts={name: causes[name] for name in CAUSES if causes[name]},
         cases=tuple(cases),

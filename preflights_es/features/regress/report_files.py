@@ -37,10 +37,11 @@ def by_gravity(report: Report) -> list[Case]:
 
 
 def label_of_case(case: Case) -> str:
-    """Which session, on one line."""
+    """Which session, or pair of it, on one line."""
+    name = f"{case.session_id} call {case.call}" if case.call else case.session_id
     if not case.session_id or case.source == LOG:
-        return escaped_text(case.session_id or case.source)
-    return escaped_text(f"{case.session_id} ({case.source})")
+        return escaped_text(name or case.source)
+    return escaped_text(f"{name} ({case.source})")
 
 
 def headline(case: Case) -> str:

@@ -115,6 +115,8 @@ class Case(msgspec.Struct, frozen=True, kw_only=True):
     """Where it lies: `log`, or the file's path as it was given."""
     head: str
     """Hash of its last event, in hexadecimal; empty where it cannot be read."""
+    call: int = 0
+    """The first call of a conversation that is the pair; 0 where the whole session is."""
     outcome: Outcome
     measures: tuple[Measure, ...] = ()
     """What changed, in the order of `Measure`."""
@@ -210,10 +212,12 @@ class Report(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag=
     selection: str
     """What was asked for, in words."""
     sessions: int
+    unit: Literal["session", "pair"] = "session"
+    """What is counted: a recorded run of a program is one session and several pairs."""
     counts: dict[str, int]
-    """Sessions by outcome, in the order of `OUTCOMES`."""
+    """By outcome, in the order of `OUTCOMES`."""
     cause_counts: dict[str, int]
-    """Sessions by kind of cause."""
+    """By kind of cause."""
     cases: tuple[Case, ...]
     """By session id, then by source."""
     verdict: Verdict

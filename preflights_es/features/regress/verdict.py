@@ -107,13 +107,13 @@ def _advice(
         what = "no longer give what people accepted" if one is agreement else "became invalid"
         return (
             "The change is worse: keep what you have. "
-            f"Of {count_in_words(one.pairs, 'session')}, {one.worse:,} {what}, "
+            f"Of {count_in_words(one.pairs, 'pair')}, {one.worse:,} {what}, "
             f"and {one.better:,} got better."
         )
     if word == "PASS":
         return (
             "The change can land: it is not worse than what you have. "
-            f"{count_in_words(agreement.pairs, 'session')} were compared, enough to exclude that"
+            f"{count_in_words(agreement.pairs, 'pair')} were compared, enough to exclude that"
             f" more than {_rounded_up(margin)} in 100 get worse."
         )
     unclear = "This run cannot tell whether the change is worse."
@@ -123,17 +123,17 @@ def _advice(
         return f"{unclear} Without the change, {HOLLOW[hollow[0]]}: nothing can be lost."
     if lacking := [one for one in tests if 0 < one.pairs < one.pairs_needed]:
         one = max(lacking, key=lambda one: one.pairs_needed)
-        compared = f"{count_in_words(one.pairs, 'session')} {'was' if one.pairs == 1 else 'were'}"
+        compared = f"{count_in_words(one.pairs, 'pair')} {'was' if one.pairs == 1 else 'were'}"
         differ = one.worse + one.better
         of_which = f", of which {differ:,} got worse or better" if differ else ""
         return (
             f"{unclear} {compared} compared{of_which}; to tell, it takes about"
-            f" {math.ceil(one.pairs_needed / 10) * 10:,} such sessions."
+            f" {math.ceil(one.pairs_needed / 10) * 10:,} such pairs."
         )
     one = max(tests, key=lambda one: one.worse + one.unknown)
     more = f", and {one.unknown:,} more came to no result" if one.unknown else ""
-    sessions = count_in_words(one.pairs, "session")
-    return f"{unclear} {one.worse:,} of {sessions} got worse{more}: look at them."
+    pairs = count_in_words(one.pairs, "pair")
+    return f"{unclear} {one.worse:,} of {pairs} got worse{more}: look at them."
 
 
 def _sides(cases: Sequence[Case]) -> dict[str, list[RunMeasures]]:
@@ -404,7 +404,7 @@ def describe_power(pairs: int, margin: float) -> str:
     """What so many pairs could find at best, of which none differs by chance."""
     shown, excluded = smallest_loss(0, pairs, ALPHA), loss_bound(0, 0, pairs)
     return (
-        f"{count_in_words(pairs, 'session')} can at best show {_describe_detectable_loss(shown)},"
+        f"{count_in_words(pairs, 'pair')} can at best show {_describe_detectable_loss(shown)},"
         f" or that the loss is below {_points(excluded)}; the margin is {_points(margin)}"
     )
 
@@ -430,7 +430,7 @@ def _judge_paired_tests(
     if not agreement.pairs:
         lost = ""
         if agreement.unknown:
-            lost = f"{count_in_words(agreement.unknown, 'session')} came to no result; "
+            lost = f"{count_in_words(agreement.unknown, 'pair')} came to no result; "
         return "INCONCLUSIVE", f"{lost}{_describe_needed(agreement)}.".capitalize()
     if hollow:
         return "INCONCLUSIVE", ""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.calls.domain import WORKFLOW
-from preflights_es.features.calls.domain.calls import join_calls, list_made_calls
+from preflights_es.features.calls.domain.calls import AnsweredCalls, join_calls, list_made_calls
+from preflights_es.features.calls.domain.dialects import ReadAnswer
 from preflights_es.features.calls.domain.events import (
     CALLS_MAX,
     SESSION_MAX,
@@ -91,6 +93,32 @@ def test_turns_of_an_earlier_call_are_joined_again() -> None:
     whole = [*join_calls(events)]
     assert [call.request["messages"] for call in whole] == [first, [*first, *second]]
     assert [call.number for call in whole] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("first", "answer", "second"),
+    [
+        (
+            {"messages": [turn("hello")]},
+            ReadAnswer(text="Hi!"),
+            {"messages": [turn("hello"), turn("Hi!", "assistant"), turn("My parcel?")]},
+        ),
+        ({"input": "hello"}, ReadAnswer(id="r1"), {"input": "?", "previous_response_id": "r1"}),
+        *(
+            ({"messages": [turn("a")]} | named, ReadAnswer(), {"messages": [turn("b")]} | named)
+            for named in ({"metadata": {"thread_id": "7"}}, {"conversation": {"id": "c"}})
+        ),
+    ],
+)
+def test_a_call_goes_on_from_what_it_repeats_or_names(
+    first: dict[str, Any], answer: ReadAnswer, second: dict[str, Any]
+) -> None:
+    calls = AnsweredCalls()
+    calls.add(first, answer, "ours")
+    assert calls.find_earlier(second) == "ours"
+    calls.add({"messages": [turn("hello")], "metadata": {"thread_id": "8"}}, answer, "others'")
+    other = {"input": "?", "previous_response_id": "r2", "metadata": {"thread_id": "9"}}
+    assert calls.find_earlier(other) == ""
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:

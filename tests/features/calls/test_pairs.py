@@ -92,7 +92,7 @@ def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: F
     pairs = taken(request_, NEW, [asked_call(1)], [asked_call(2), asked_call(3)])
     assert pairs.changes == (("model", "model new"),)
     plan = pairs.plan()
-    assert (plan.sessions, plan.calls, plan.cost, len(api.requests)) == (2, 6, None, 0)
+    assert (plan.pairs, plan.calls, plan.cost, len(api.requests)) == (2, 6, None, 0)
     done: list[int] = []
     one, two = pairs.judged(done.append)
     assert (sum(done), len(api.requests)) == (2, 6)
@@ -106,7 +106,7 @@ def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: F
     assert (two.title, two.drift, two.calls_needed) == ("Mail 2", "changed", 0)
     assert two.changed.tokens == 2 * (server.INPUT_TOKENS + server.OUTPUT_TOKENS)
     assert pairs.notes()[-2:] == (REDACTED, FROZEN)
-    assert "1 session with answers that differ" in pairs.notes()[0]
+    assert "1 pair with answers that differ" in pairs.notes()[0]
     assert "A person judges them" in pairs.notes()[0]
     pairs.end(is_decided=True)
     assert "A person judges them" not in pairs.notes()[0], "their answers are gone"
@@ -156,7 +156,7 @@ def test_it_is_said_why_what_you_have_is_wrong(
     pairs = taken(request_, NEW, [asked_call(mail, **fields)], [asked_call(3)])
     pairs.plan()
     assert [pair.unchanged.agrees for pair in pairs.judged(lambda _: None)] == [False, True]
-    told = f"The unchanged side is wrong in 1 session, first in call {mail} of ession 0: "
+    told = f"The unchanged side is wrong in 1 pair, first in call {mail} of ession 0: "
     assert pairs.notes()[0].startswith(told)
     assert why in pairs.notes()[0]
 

@@ -38,6 +38,8 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     session_id: str
     call: int
     """Its number in the session, from 1."""
+    conversation: int = 0
+    """The number of the first call of its conversation; 0 where the session is one."""
     dialect: Dialect
     route: str
     """By which provider it went, as its source calls it."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any, Final
 
 import msgspec
@@ -66,6 +67,54 @@ def join_calls(events: Iterable[Event]) -> Iterator[WholeCall]:
                 recorded=recorded,
                 request=whole,
             )
+
+
+CONVERSATION_NAMES: Final = (
+    "conversation_id",
+    "conversation",
+    "thread_id",
+    "session_id",
+    "session",
+    "trace_id",
+)
+"""Under which a line of a log, or the `metadata` of a request, names its conversation."""
+ANSWERED_MAX: Final = 20_000  # what a later call may be found by, if nothing else names its session
+
+
+class AnsweredCalls:
+    """The latest calls that a later one may go on from: docs/specs/calls.md, section 1."""
+
+    def __init__(self) -> None:
+        self._conversations: dict[Hashable, str] = {}
+        self._forms: dict[bytes, bytes] = {}
+        """What is known of turns: conversations repeat theirs."""
+
+    def add(self, request: object, answer: dialects.ReadAnswer, conversation: str) -> None:
+        """A call, and the name of its conversation."""
+        turns = dialects.turns_of_request(request)
+        answered = dialects.digest_answered(turns, answer, self._forms)
+        for key in filter(None, (answered, answer.id, _name_in_request(request))):
+            self._conversations.pop(key, None)
+            self._conversations[key] = conversation
+        while len(self._conversations) > ANSWERED_MAX:
+            del self._conversations[next(iter(self._conversations))]
+
+    def find_earlier(self, request: object) -> str:
+        """The conversation that a request goes on with; empty where there is none."""
+        turns = dialects.turns_of_request(request)
+        previous = dialects.json_mapping(request).get("previous_response_id")
+        named = (_name_in_request(request), dialects.json_string(previous))
+        keys = chain(filter(None, named), dialects.digest_beginnings(turns, self._forms))
+        return next((self._conversations[key] for key in keys if key in self._conversations), "")
+
+
+def _name_in_request(request: object) -> tuple[str, str] | None:
+    """What a request calls its conversation, and under which name."""
+    body = dialects.json_mapping(request)
+    metadata, whole = dialects.json_mapping(body.get("metadata")), body.get("conversation")
+    found = [(name, dialects.json_string(metadata.get(name))) for name in CONVERSATION_NAMES]
+    id_ = dialects.json_string(dialects.json_mapping(whole).get("id", whole))
+    return next((one for one in (("", id_), *found) if one[1]), None)
 
 
 def find_provider_name(recorded: CallRecorded, kept: CallKept) -> str:

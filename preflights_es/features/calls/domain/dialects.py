@@ -113,6 +113,8 @@ class ReadAnswer(msgspec.Struct, frozen=True):
     stop: str = ""
     """Why the model stopped, in the dialect's word; empty where it is not said, or cut off."""
     model: str = ""
+    id: str = ""
+    """Of a response that a later request may name."""
     tokens_in: int = 0
     """As the provider counts them; 0 where it does not say."""
     tokens_out: int = 0
@@ -192,7 +194,7 @@ class _Gathered:
         self.texts: list[str] = []
         self.refusals: list[str] = []
         self.calls: dict[Hashable, list[str]] = {}  # a name, and the pieces of its arguments
-        self.stop = self.model = self.error = ""
+        self.stop = self.model = self.error = self.id = ""
         self.tokens_in = self.tokens_out = 0
 
     def read(self) -> ReadAnswer:
@@ -202,6 +204,7 @@ class _Gathered:
             tools=tuple((name, _arguments("".join(given))) for name, *given in calls),
             stop=self.stop,
             model=self.model,
+            id=self.id,
             tokens_in=self.tokens_in,
             tokens_out=self.tokens_out,
             refusal="".join(self.refusals),
@@ -307,6 +310,7 @@ class _Gathered:
 
     def _take_whole_response(self, response: dict[str, Any]) -> None:
         self._take_head(response)
+        self.id = json_string(response.get("id")) or self.id
         output = json_items(response.get("output"))
         if output:  # all that came before it, once more
             self.texts, self.refusals, self.calls = [], [], {}

@@ -48,10 +48,10 @@
     at("why").append(why);
     fact("Changes", strict ? ["none: today's code, strictly"] : report.changes);
     fact("Selection", [report.selection]);
-    fact("Sessions", [counted(report.sessions, "session")]);
+    fact("Sessions", [`${report.unit === "pair" ? `${counted(Object.values(report.counts).reduce((sum, one) => sum + one, 0), "pair")} of ` : ""}${counted(report.sessions, "session")}`]);
     fact("Figures", figures ? [figures] : []);
     fact("Accepted", Object.entries(report.accepted).map(([person, count]) => `${count.toLocaleString("en")} by ${person}`));
-    fact("Drift", report.drifted ? [`both sides differ from the recording in ${counted(report.drifted, "session")}`] : []);
+    fact("Drift", report.drifted ? [`both sides differ from the recording in ${counted(report.drifted, report.unit)}`] : []);
     fact("Not judged", report.left_out);
     fact("To know", report.notes);
     fact("Asked live", report.live_calls ? [counted(report.live_calls, "call")] : []);
@@ -114,7 +114,7 @@
   const body = (one) => {
     const parts = [];
     if (one.message) parts.push(make("p", { class: "text" }, one.message));
-    const lines = [["Session", one.session_id], ["Group", one.group], ["Accepted by", one.accepted_by], ["In", one.source === "log" ? "the log" : one.source], ["Workflow", one.workflow], ["Repeat with", one.repeat],
+    const lines = [["Session", one.session_id], ["From call", one.call], ["Group", one.group], ["Accepted by", one.accepted_by], ["In", one.source === "log" ? "the log" : one.source], ["Workflow", one.workflow], ["Repeat with", one.repeat],
       ["Answered with what was accepted", one.assumed.join(", ")]];
     if (isServed && one.source === "log" && one.session_id) {
       parts.push(make("p", null, make("a", { href: `/sessions/${encodeURIComponent(one.session_id)}` }, "Open the session")));
