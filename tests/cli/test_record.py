@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import re
@@ -18,8 +19,9 @@ from zlib import crc32
 
 import pytest
 
-from preflights_es.features.calls.recording import FAILURES_MAX
-from preflights_es.features.calls.writer import LENGTH, RunBegun, write_frame
+from preflights_es.features.calls.recording import FAILURES_MAX, Handover
+from preflights_es.features.calls.serving import serve_program
+from preflights_es.features.calls.writer import LENGTH, Exchange, RunBegun, write_frame
 from preflights_es.kernel.events import Actor
 from tests.cli.program import Project, Result
 from tests.providers.server import (
@@ -229,6 +231,28 @@ def test_ctrl_c_is_the_program_s_and_what_was_called_is_recorded(
     assert len(recorded_calls(empty)) == 6
 
 
+def test_ctrl_c_between_the_program_s_end_and_the_wait_for_the_log_loses_no_call(
+    empty: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def unasked(*_: object) -> None:
+        """Of a program that makes no call."""
+
+    async def run() -> Handover:
+        handover = Handover(RunBegun("run", "true", str(empty.log), Actor("user", "Ada")))
+        handover.put(Exchange(at=1, status=200, body_type="", body=b"{}", pieces=[(1, b"{}")]), 4)
+        told = (lambda _: os.environ, unasked, handover.give_up)
+        async with serve_program(["true"], *told) as code:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.raise_signal(number)
+                await asyncio.sleep(0)
+            await handover.close()
+        assert code == 0
+        return handover
+
+    monkeypatch.setenv("PREFLIGHTS_PROJECT", "shop")
+    assert asyncio.run(run()).recorded == 1
+
+
 def test_without_the_extra_one_line_names_it(empty: Project) -> None:
     hides = "import sys\nsys.modules['aiohttp'] = None\n"
     (empty.folder / "sitecustomize.py").write_text(hides)
@@ -331,7 +355,7 @@ def test_ctrl_c_ends_the_wait_for_a_locked_log(empty: Project, api: FakeAPI) -> 
         assert all(started.stdout.readline() for _ in range(6))
         while Path(f"/proc/{started.pid}/task/{started.pid}/children").read_text().count(" ") > 1:
             time.sleep(0.01)
-        time.sleep(0.5)  # the proxy is closed before the wait begins
+        time.sleep(0.5)  # before the wait begins, Ctrl-C does nothing
         started.send_signal(signal.SIGINT)
         _, err = started.communicate(timeout=60)
     assert started.returncode == 1, err

@@ -137,16 +137,16 @@ async def replay_run(
     # An SDK that finds no key would not begin: this one opens nothing.
     keys = {KEY_VARIABLES[name][-1]: "none-is-needed" for name in SDKS}
     told = partial(build_environment, {**keys, **env}, routes)
-    code = await serve_program(command, told, player.answer)
-    return ReplayedRun(
-        session_id=recorded.session_id,
-        exit_code=code,
-        served=len(player.served),
-        not_recorded=player.not_recorded,
-        differences=tuple(player.differences),
-        not_asked=tuple(sorted({call.number for call in recorded.calls} - player.served)),
-        missed=recorded.missed,
-    )
+    async with serve_program(command, told, player.answer, lambda: None) as code:
+        return ReplayedRun(
+            session_id=recorded.session_id,
+            exit_code=code,
+            served=len(player.served),
+            not_recorded=player.not_recorded,
+            differences=tuple(player.differences),
+            not_asked=tuple(sorted({call.number for call in recorded.calls} - player.served)),
+            missed=recorded.missed,
+        )
 
 
 class Player:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import signal
 import ssl
 import sys
 import time
@@ -161,12 +160,7 @@ class Handover:
         self._size += len(self._held[-1])
 
     async def close(self) -> None:
-        """Wait until all is recorded; what the log does not take for a while is given up.
-
-        Ctrl-C ends the wait.
-        """
-        with suppress(NotImplementedError):  # Windows
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._task.cancel)
+        """Wait until all is recorded; what the log does not take for a while is given up."""
         self._closing.set()
         before = -1
         while not self._task.done() and len(self._held) != before:
@@ -174,6 +168,11 @@ class Handover:
             await asyncio.wait([self._task], timeout=END_WAIT_S)
         self._task.cancel()
         await asyncio.wait([self._task])
+
+    def give_up(self) -> None:
+        """End the wait, where it has begun."""
+        if self._closing.is_set():
+            self._task.cancel()
 
     def _miss(self, more: MissedExchanges) -> None:
         if (before := self._missed) is not None:
@@ -307,9 +306,11 @@ async def record_run(
     handover = Handover(begun)
     proxy = _RecordingProxy(asked, handover)
     try:
-        code = await serve_program(command, partial(build_environment, env, routes), proxy.answer)
-        await proxy.client.close()
-    finally:
+        told = partial(build_environment, env, routes)
+        async with serve_program(command, told, proxy.answer, handover.give_up) as code:
+            await proxy.client.close()
+            await handover.close()
+    finally:  # where the proxy could not serve
         await handover.close()
     return RecordedRun(
         session_id=handover.session_id,

@@ -9,8 +9,8 @@ import shutil
 import signal
 import socket
 from asyncio.subprocess import Process
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -35,17 +35,22 @@ def require_aiohttp() -> None:
         raise ExtraMissing("recording and replaying calls", "record")
 
 
+@asynccontextmanager
 async def serve_program(
-    command: Sequence[str], told: Callable[[str], Mapping[str, str]], answer: Answer
-) -> int:
+    command: Sequence[str],
+    told: Callable[[str], Mapping[str, str]],
+    answer: Answer,
+    interrupted: Callable[[], object],
+) -> AsyncIterator[int]:
     """Run a program that has our standard streams, and serve it on this machine alone.
 
     What it asks before aiohttp is there waits in the socket.
 
     Args:
         told: its environment, from the address of the server.
+        interrupted: what Ctrl-C and a request to end do once the program has ended.
 
-    Returns:
+    Yields:
         Its exit code; of a signal as a shell says it.
 
     Raises:
@@ -57,7 +62,7 @@ async def serve_program(
         listening.listen(CONNECTIONS_MAX)
         port, secret = listening.getsockname()[1], clock_ids.salt().hex()
         process = await _start_program(command, told(f"http://127.0.0.1:{port}/{secret}"))
-        with _signals_for(process):
+        with _signals_for(process, interrupted):
             try:
                 await asyncio.to_thread(import_module, "aiohttp.web")
                 runner = await _listen(listening, f"/{secret}/", answer)
@@ -67,7 +72,7 @@ async def serve_program(
             finally:  # whatever ended the proxy: no call of the program would be answered
                 with suppress(ProcessLookupError):
                     process.kill()
-    return code if code >= 0 else 128 - code
+            yield code if code >= 0 else 128 - code
 
 
 async def _start_program(command: Sequence[str], env: Mapping[str, str]) -> Process:
@@ -131,18 +136,21 @@ def _is_well_formed(failed: logging.LogRecord) -> bool:
 
 
 @contextmanager
-def _signals_for(process: Any) -> Iterator[None]:
+def _signals_for(process: Process, interrupted: Callable[[], object]) -> Iterator[None]:
     """Ctrl-C reaches the program by itself; a request to end is handed on. Its end is ours."""
+    loop = asyncio.get_running_loop()
 
-    def hand_on(number: int, _frame: object) -> None:
-        with suppress(ProcessLookupError):
-            process.send_signal(number)
+    def hear(number: int, _frame: object) -> None:
+        if process.returncode is not None:
+            loop.call_soon_threadsafe(interrupted)
+        elif number == signal.SIGTERM:
+            with suppress(ProcessLookupError):
+                process.send_signal(number)
 
-    # Functions and not SIG_IGN, which the program would inherit; as it does where that was set.
-    told = {signal.SIGINT: lambda *_: None, signal.SIGTERM: hand_on}
+    # A function and not SIG_IGN, which the program would inherit; as it does where that was set.
     before = {
-        number: signal.signal(number, handler)
-        for number, handler in told.items()
+        number: signal.signal(number, hear)
+        for number in (signal.SIGINT, signal.SIGTERM)
         if signal.getsignal(number) != signal.SIG_IGN
     }
     try:
