@@ -7,6 +7,7 @@ import copy
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import partial
+from itertools import takewhile
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -32,13 +33,14 @@ from preflights_es.features.calls.use import load_call_events, read_opening
 from preflights_es.features.calls.writer import read_request_body
 from preflights_es.kernel.errors import Refused, UnknownSession
 from preflights_es.kernel.json import ABSENT, canonical_json, differences
-from preflights_es.kernel.text import one_line, shortened
+from preflights_es.kernel.text import shortened
 from preflights_es.providers.capabilities import KEY_VARIABLES
 from preflights_es.runtime.finder import LAST
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
 
 SHOWN_MAX: Final = 80  # characters of a value that differs
+SHOWN_BEFORE: Final = 20  # of them, before the first one that differs
 HASHED: Final = ("/user", "/safety_identifier", "/metadata/user_id")
 TOLD_MAX: Final = 10  # requests without a recorded answer that are told one by one
 
@@ -239,12 +241,18 @@ class Player:
         if not found[nearest]:
             return f"{what} is recorded less often than it is called: call {nearest} was served"
         pointer, old, new = found[nearest][0]
-        said = f"recorded {_show(old)}, now {_show(new)}"
+        said = describe_changed_value(old, new)
         return f"{what} differs from call {nearest} at {pointer or '/'}: {said}"
 
 
-def _show(value: Any) -> str:
-    return "nothing" if value is ABSENT else shortened(one_line(json_text(value)), SHOWN_MAX)
+def describe_changed_value(old: Any, new: Any) -> str:
+    """Both values; of long ones what is around the first character that differs."""
+    texts = ["nothing" if one is ABSENT else json_text(one) for one in (old, new)]
+    if any(len(text) > SHOWN_MAX for text in texts):
+        both = zip(*texts, strict=False)
+        begin = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)) - SHOWN_BEFORE
+        texts = [f"…{text[begin:]}" if begin > 0 else text for text in texts]
+    return "recorded {}, now {}".format(*(shortened(text, SHOWN_MAX) for text in texts))
 
 
 def _without(body: Any, pointers: Sequence[str]) -> Any:
