@@ -103,7 +103,7 @@ GONE: Final = (
 RECORDED: Final = (
     "The recorded answers are the unchanged side: what the model would answer today is not known."
 )
-REPEATED: Final = "another recorded run begins with the same request"
+REPEATED: Final = "another recording of the same questions is compared"
 REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
 
 ReadCalls = Callable[[str, Sequence[Event]], Iterable[AskedCall]]
@@ -130,6 +130,12 @@ class AskedPair(NamedTuple):
         call = self.calls[0].unchanged.call
         return call.session_id, call.conversation
 
+    @property
+    def judged(self) -> int:
+        """Calls of which a person said something."""
+        calls = (both.unchanged.call for both in self.calls)
+        return sum(call.expected is not None or bool(call.judged) for call in calls)
+
 
 class CallPairs:
     """The pairs of one run: see `words.pairs.SessionPairs`."""
@@ -154,8 +160,6 @@ class CallPairs:
         self._prices = [price(table) for table in request.process.settings.prices]
         self._pairs: list[AskedPair] = []
         self._sessions = self._found = 0
-        self._begun: dict[str, str] = {}
-        """Sessions, by the requests with which conversations of recorded runs begin."""
         self._answers: dict[str, AskedAnswer] = {}
         """By the key of what was asked."""
         self._taken_up: list[KeptAnswer] = []
@@ -174,13 +178,9 @@ class CallPairs:
     def take(self, session_id: str, events: Sequence[Event]) -> str:
         """See `SessionPairs`."""
         found: dict[int, list[CallToAsk]] = {}
-        repeated, left_out = set[int](), UNTOUCHED
+        left_out = UNTOUCHED
         for call in self._read_calls(session_id, events):
-            if call.call == call.conversation and (
-                self._begun.setdefault(call.request_text, session_id) != session_id
-            ):
-                repeated.add(call.conversation)
-            if why := REPEATED if call.conversation in repeated else _why_left_out(call):
+            if why := _why_left_out(call):
                 self._left_out[why] += 1
                 left_out = why
                 continue
@@ -224,6 +224,7 @@ class CallPairs:
                 f"--prompt {SYSTEM}=FILE: found {len(self._system):,} different system texts, "
                 "expected one: give OLD=NEW, where OLD is a file with the words to replace"
             )
+        self._leave_repeated_out()
         self._draw_sample()
         known = newest_by_key(self._kept.read()) if self._asked.resumes else {}
         for one in self._to_ask():
@@ -246,6 +247,20 @@ class CallPairs:
             cost=sum(priced) / len(priced) * calls if priced and not unpriced else None,
             is_anew=self._asked.resumes and not known,
         )
+
+    def _leave_repeated_out(self) -> None:
+        """Of recorded conversations that begin alike keep that with more judgements, or the newer.
+
+        Source: docs/specs/verdict.md, section 2.1.
+        """
+        kept: dict[object, AskedPair] = {}
+        for pair in self._pairs:
+            is_whole = not pair.name[1]
+            key = id(pair) if is_whole else pair.calls[0].unchanged.call.request_text
+            kept[key] = max(pair, kept.get(key, pair), key=lambda one: one.judged)
+        found, self._pairs = self._pairs, [*kept.values()]
+        left = sum(len(one.calls) for one in found) - sum(len(one.calls) for one in self._pairs)
+        self._left_out += Counter({REPEATED: left})
 
     def _draw_sample(self) -> None:
         """Leave as many pairs as are asked for, by digests: a larger sample holds a smaller one."""

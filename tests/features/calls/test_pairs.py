@@ -23,6 +23,7 @@ from preflights_es.features.calls.pairs import (
     FROZEN,
     RECORDED,
     REDACTED,
+    REPEATED,
     UNTOUCHED,
     CallPairs,
 )
@@ -110,6 +111,30 @@ def test_both_sides_are_asked_and_what_agrees_is_right(request_: Request, api: F
     assert "A person judges them" in pairs.notes()[0]
     pairs.end(is_decided=True)
     assert "A person judges them" not in pairs.notes()[0], "their answers are gone"
+
+
+def test_of_conversations_that_are_recorded_twice_the_judged_one_is_a_pair(
+    request_: Request, api: FakeAPI
+) -> None:
+    api.script(said(by_model))
+    first, second = [asked_call(call, conversation=call) for call in (1, 2)]
+    older = [first, replace(second, expected="refund"), asked_call(3, conversation=1)]
+    pairs = taken(request_, NEW, older, [first, second], [asked_call(1)])
+    plan = pairs.plan()
+    assert (plan.pairs, plan.sessions) == (3, 3)
+    newer, judged_, imported = pairs.judged(lambda _: None)
+    assert [(one.taken, one.call) for one in (newer, judged_, imported)] == [(1, 1), (0, 2), (2, 0)]
+    assert pairs.notes()[0] == f"3 calls left out: {REPEATED}."
+
+
+def test_a_sample_is_of_pairs_and_a_larger_one_holds_a_smaller_one(request_: Request) -> None:
+    run = [asked_call(call, conversation=call) for call in range(1, 21)]
+    drawn = []
+    for most in (5, 10, 40):
+        pairs = taken(request_, replace(NEW, is_live=False, sample=most), run)
+        assert pairs.plan().pairs == min(most, 20)
+        drawn.append({one.call for one in pairs.judged(lambda _: None)})
+    assert drawn[0] < drawn[1] < drawn[2]
 
 
 @pytest.mark.parametrize(
