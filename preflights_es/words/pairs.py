@@ -4,7 +4,7 @@ and `regress` makes cases, a verdict and reports of the pairs.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Literal, Protocol
 
 import msgspec
@@ -73,6 +73,52 @@ class SessionPair(msgspec.Struct, frozen=True, kw_only=True):
     """What it is about: the words of its first call that differs."""
     calls_needed: int = 0
     """Calls that were not made, since none or no more may be."""
+
+
+class PairCounts(msgspec.Struct, frozen=True):
+    """Pairs that have one measure as recorded, counted: docs/specs/verdict.md, section 2."""
+
+    worse: int
+    """Right as recorded, wrong with the change."""
+    better: int
+    total: int
+    """With both sides."""
+    unknown: int = 0
+    """Right as recorded, and the change leaves nothing to compare; or undecided."""
+    right: int = 0
+    """With both sides, and right as recorded."""
+    waiting: int = 0
+    """Of the unknown, those that a person may still judge."""
+
+    def with_more(self, more: int, *, worse: int) -> PairCounts:
+        """As many of the waiting judged, some of them as worse, the others as equally good."""
+        return PairCounts(
+            self.worse + worse,
+            self.better,
+            self.total + more,
+            self.unknown - more,
+            right=self.right + more,
+            waiting=self.waiting - more,
+        )
+
+
+def count_pairs(pairs: Iterable[tuple[bool | None, bool | None, bool, bool]]) -> PairCounts:
+    """Args:
+    pairs: whether either side is right, whether that is undecided, and may still be judged.
+    """
+    worse = better = total = unknown = right = waiting = 0
+    for before, after, is_undecided, waits in pairs:
+        if is_undecided:
+            unknown += 1
+            waiting += waits
+        elif before is None or after is None:
+            unknown += before is True
+        else:
+            total += 1
+            right += before
+            worse += before and not after
+            better += after and not before
+    return PairCounts(worse, better, total, unknown, right=right, waiting=waiting)
 
 
 class PairsPlan(msgspec.Struct, frozen=True, kw_only=True):

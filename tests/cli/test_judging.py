@@ -8,15 +8,13 @@ from typing import Any
 
 import pytest
 
-from preflights_es.features.calls.blind_pairs import (
-    CallPairCounts,
-    first_number,
-    mark_differing_words,
-)
+from preflights_es.features.calls.blind_pairs import first_number, mark_differing_words
 from preflights_es.features.calls.judge_terminal import draw_side_by_side
+from preflights_es.features.regress.verdict import judge_counts
 from preflights_es.surfaces.view.rendering import Keys, Site
 from preflights_es.surfaces.view.server import application
 from preflights_es.use.bootstrap import opened_process
+from preflights_es.words.pairs import PairCounts
 from tests.cli.program import Project
 from tests.cli.terminal import STYLES, Terminal, terminal
 from tests.providers import server
@@ -136,13 +134,15 @@ def test_each_judgement_is_followed_by_what_the_verdict_says_now(compared: Proje
 
 
 def test_the_outlook_names_the_first_numbers_that_change_the_verdict() -> None:
-    counts = CallPairCounts(
-        worse=0, better=0, total=123, undecided=103, right=123, waiting=103, margin=0.05
-    )
-    passes = first_number(103, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
-    blocks = first_number(103, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
+    counts = PairCounts(0, 0, 123, 103, right=123, waiting=103)
+
+    def says(more: int, worse: int, word: str) -> bool:
+        return judge_counts(counts.with_more(more, worse=worse), 0.05) == word
+
+    passes = first_number(103, lambda k: says(k, 0, "PASS"))
+    blocks = first_number(103, lambda k: says(k, k, "BLOCK"))
     each_by_each = [
-        next(k for k in range(1, 104) if counts.with_more(k, worse=worse * k).judge() == word)
+        next(k for k in range(1, 104) if says(k, worse * k, word))
         for worse, word in ((0, "PASS"), (1, "BLOCK"))
     ]
     assert [passes, blocks] == each_by_each

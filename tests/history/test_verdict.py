@@ -20,7 +20,6 @@ from preflights_es.features.regress.regress import explained_cases
 from preflights_es.features.regress.results import Case, Outcome, RunMeasures
 from preflights_es.features.regress.verdict import (
     MARGIN,
-    PairCounts,
     compute_verdict,
     count_measure_pairs,
     describe_power,
@@ -36,6 +35,7 @@ from preflights_es.features.regress.verdict import (
     tango,
 )
 from preflights_es.testing import ScriptedProvider
+from preflights_es.words.pairs import PairCounts
 from tests.each import each
 from tests.features.extraction.cases import EMAIL
 from tests.features.regress.sessions import judged
@@ -414,8 +414,8 @@ def test_undecided_pairs_count_as_worse_for_the_bound_alone() -> None:
 def test_counts_have_the_verdict_of_their_pairs(
     counts: tuple[int, int, int, int, int, int], word: str
 ) -> None:
-    assert judge_counts(*counts, 0.05) == word
-    assert judge_counts(*counts, 0.001) == word.replace("PASS", "INCONCLUSIVE")
+    assert judge_counts(PairCounts(*counts), 0.05) == word
+    assert judge_counts(PairCounts(*counts), 0.001) == word.replace("PASS", "INCONCLUSIVE")
 
 
 def test_who_stops_at_the_first_block_is_seldom_wrong() -> None:

@@ -43,6 +43,7 @@ from preflights_es.kernel.errors import PreflightsError, Refused
 from preflights_es.kernel.text import shown_lines
 from preflights_es.runtime.features import FEATURES
 from preflights_es.use.request import Request
+from preflights_es.words.pairs import PairCounts, count_pairs
 
 Choice = Literal["left", "right", "both_fine", "both_wrong"]
 RIGHT: Final[dict[Choice, tuple[bool, bool]]] = {
@@ -217,14 +218,14 @@ class BlindRun:
     def describe_outlook(self) -> str:
         """What the verdict says now, and how many more judgements would make it say more."""
         counts = self._count_pairs()
-        word, left = counts.judge(), counts.waiting
+        word, left = self._judge(counts), counts.waiting
         if not left:
             return f"{word}, {counts.total:,} pairs compared"
         told = [f"{word} now, {left:,} pair{' is' if left == 1 else 's are'} undecided"]
         if word != "INCONCLUSIVE":
             return told[0]
-        passes = first_number(left, lambda k: counts.with_more(k, worse=0).judge() == "PASS")
-        blocks = first_number(left, lambda k: counts.with_more(k, worse=k).judge() == "BLOCK")
+        passes = first_number(left, lambda k: self._judge(counts.with_more(k, worse=0)) == "PASS")
+        blocks = first_number(left, lambda k: self._judge(counts.with_more(k, worse=k)) == "BLOCK")
         if passes is not None:
             told.append(f"with {passes:,} more that are equally good: PASS")
         if blocks is not None:
@@ -233,60 +234,17 @@ class BlindRun:
             told.append("this run has too few pairs to say more")
         return "; ".join(told)
 
-    def _count_pairs(self) -> CallPairCounts:
-        """The pairs as the verdict counts them."""
-        worse = better = total = right = undecided = waiting = 0
-        for pairs in self._pairs.values():
-            sides = agreement_of_sides(pairs, self._assertions)
-            if sides.unchanged is None or sides.changed is None:
-                undecided += sides.is_undecided
-                is_open = any(_is_open(pair, self._assertions) for pair in pairs)
-                waiting += sides.is_undecided and is_open
-                continue
-            total += 1
-            right += sides.unchanged
-            worse += sides.unchanged and not sides.changed
-            better += sides.changed and not sides.unchanged
-        return CallPairCounts(
-            worse=worse,
-            better=better,
-            total=total,
-            undecided=undecided,
-            right=right,
-            waiting=waiting,
-            margin=self._margin,
+    def _count_pairs(self) -> PairCounts:
+        sides = ((agreement_of_sides(one, self._assertions), one) for one in self._pairs.values())
+        return count_pairs(
+            (*known, known.is_undecided, any(_is_open(pair, self._assertions) for pair in pairs))
+            for known, pairs in sides
         )
 
-
-class CallPairCounts(NamedTuple):
-    """The pairs of a run, counted."""
-
-    worse: int
-    better: int
-    total: int
-    """With both sides known."""
-    undecided: int
-    right: int
-    """Of the total, those whose unchanged side is right."""
-    waiting: int
-    """Of the undecided, those that a person may still judge."""
-    margin: float
-    """Of the run that asked."""
-
-    def judge(self) -> str:
+    def _judge(self, counts: PairCounts) -> str:
         """The word of the verdict."""
-        word: str = FEATURES.port("judge_counts")(*self)
+        word: str = FEATURES.port("judge_counts")(counts, self._margin)
         return word
-
-    def with_more(self, more: int, *, worse: int) -> CallPairCounts:
-        """As many of the undecided judged, some of them as worse, the others as equally good."""
-        return self._replace(
-            worse=self.worse + worse,
-            total=self.total + more,
-            undecided=self.undecided - more,
-            waiting=self.waiting - more,
-            right=self.right + more,
-        )
 
 
 def first_number(most: int, holds: Callable[[int], bool]) -> int | None:

@@ -7,8 +7,6 @@ from collections.abc import Callable, Sequence
 from statistics import NormalDist
 from typing import Final
 
-import msgspec
-
 from preflights_es.features.regress.results import (
     Case,
     Noise,
@@ -19,6 +17,7 @@ from preflights_es.features.regress.results import (
     VerdictWord,
 )
 from preflights_es.kernel.text import count_in_words
+from preflights_es.words.pairs import PairCounts, count_pairs
 
 ALPHA: Final = 0.05  # of BLOCK, and of the bound of PASS
 MARGIN: Final = 0.02  # the loss that is too small to matter
@@ -44,22 +43,6 @@ _MEASURES: Final[dict[Paired, Callable[[RunMeasures], bool | None]]] = {
     "agreement": lambda side: side.agrees,
     "validity": lambda side: side.valid,
 }
-
-
-class PairCounts(msgspec.Struct, frozen=True):
-    """Sessions that have one measure as recorded, counted."""
-
-    worse: int
-    """Right as recorded, wrong with the change."""
-    better: int
-    total: int
-    """With both sides."""
-    unknown: int = 0
-    """Right as recorded, and the change leaves nothing to compare; or undecided."""
-    right: int = 0
-    """With both sides, and right as recorded."""
-    waiting: int = 0
-    """Of the unknown, those that a person may still judge."""
 
 
 def compute_verdict(
@@ -184,24 +167,15 @@ def _strict(cases: Sequence[Case]) -> Verdict:
 def count_measure_pairs(cases: Sequence[Case], measure: Paired) -> PairCounts:
     """Of all sessions whose recorded side has the measure."""
     of = _MEASURES[measure]
-    worse = better = total = unknown = right = waiting = 0
-    for case in cases:
-        before = None if case.recorded is None else of(case.recorded)
-        after = None if case.candidate is None else of(case.candidate)
-        if case.is_undecided and measure == "agreement":
-            unknown += 1
-            waiting += case.difference_count > 0
-            continue
-        if before is None or (after is None and not before):
-            continue
-        if after is None:
-            unknown += 1
-            continue
-        total += 1
-        right += before
-        worse += before and not after
-        better += after and not before
-    return PairCounts(worse, better, total, unknown, right=right, waiting=waiting)
+    return count_pairs(
+        (
+            None if case.recorded is None else of(case.recorded),
+            None if case.candidate is None else of(case.candidate),
+            case.is_undecided and measure == "agreement",
+            case.difference_count > 0,
+        )
+        for case in cases
+    )
 
 
 def _tests(counted: dict[Paired, PairCounts], margin: float) -> tuple[PairedTest, ...]:
@@ -390,12 +364,9 @@ def pairs_needed(differing: int, total: int, margin: float) -> int:
     return _first_holding_number(enough, high // 2, high)
 
 
-def judge_counts(
-    worse: int, better: int, total: int, unknown: int, right: int, waiting: int, margin: float
-) -> VerdictWord:
-    """The word of the verdict on pairs that are counted already, as of calls: see `PairCounts`."""
-    counted = PairCounts(worse, better, total, unknown, right=right, waiting=waiting)
-    hollow: list[Paired] = ["agreement"] if total and not right else []
+def judge_counts(counted: PairCounts, margin: float) -> VerdictWord:
+    """The word of the verdict on pairs that are counted already, as of calls."""
+    hollow: list[Paired] = ["agreement"] if counted.total and not counted.right else []
     word, _ = _judge_paired_tests(_tests({"agreement": counted}, margin), margin, hollow)
     return word
 
