@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 import pytest
+from msgspec.structs import replace
 from selenium.webdriver import Keys
 
 from preflights_es.features.regress.report_files import html
@@ -151,3 +152,13 @@ def test_a_page_stays_small_and_says_what_it_leaves_out(browser: Browser) -> Non
         "1 of 20 sessions match. 6 more sessions did not fit into this page: "
         "the JSON report has all."
     )
+
+
+@pytest.mark.slow("whole runs")
+def test_pairs_of_one_session_are_told_apart(browser: Browser) -> None:
+    pairs = [replace(given.case(1, "failed", intention=""), call=call) for call in (1, 4)]
+    browser.open(html(replace(given.report(pairs), sessions=1, unit="pair")))
+    browser.shows(COUNT, "2 of 2 pairs match.")
+    seen = browser.run("return document.body.innerText")
+    assert "2 pairs of 1 session" in seen
+    assert [call for call in (1, 2, 4) if f"001 call {call}" in seen] == [1, 4]

@@ -136,7 +136,7 @@
   const item = (one) => {
     const details = make("details", null, make("summary", null,
       make("span", { class: `outcome ${one.outcome}` }, one.outcome),
-      make("span", { class: "text" }, one.intention || one.session_id || one.source),
+      make("span", { class: "text" }, one.intention || (one.call ? `${one.session_id} call ${one.call}` : one.session_id) || one.source),
       make("span", { class: "text" }, one.accepted_by ? "accepted " : "",
         one.measures.join(", "), make("span", { class: "soft" }, one.causes.length ? ` ${one.causes.map(causeText).join("; ")}` : one.message && ` ${one.message}`))));
     details.addEventListener("toggle", () => {
@@ -176,8 +176,8 @@
     at("cases").replaceChildren();
     shown = 0;
     showMore(false);
-    const rest = leftOut ? ` ${counted(leftOut, "more session")} did not fit into this page: the JSON report has all.` : "";
-    at("count").textContent = `${found.length.toLocaleString("en")} of ${counted(cases.length, "session")} match.${rest}`;
+    const rest = leftOut ? ` ${counted(leftOut, `more ${report.unit}`)} did not fit into this page: the JSON report has all.` : "";
+    at("count").textContent = `${found.length.toLocaleString("en")} of ${counted(cases.length, report.unit)} match.${rest}`;
   };
 
   showHead();
