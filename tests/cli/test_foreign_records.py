@@ -682,7 +682,9 @@ def test_a_package_numbers_its_own_records(house: Project, tmp_path: Path) -> No
     assert "number-clash" not in clone.call("check", "--json").out
 
 
-def test_a_proposal_of_a_package_stays_where_it_lies_whoever_accepts_it(house: Project) -> None:
+def test_a_proposal_of_a_package_stays_where_it_lies_when_it_is_accepted_at_the_root(
+    house: Project,
+) -> None:
     old = house.decided("Add SSO")["artifacts"][0]
     filed(house, "web/docs/adr/0001-use-vue.md", n="1", title="Use Vue")
     committed(house)

@@ -135,7 +135,7 @@ def compare_older_decisions(
         if kind == "none":
             continue
         folder = state.filed.folder or process.record_places.new
-        if made := _finding(process, session_id, one, kind, folder):
+        if made := _finding(process, session_id, one, kind, folder=folder):
             yield made
 
 
@@ -232,7 +232,7 @@ def _subject(title: str, fields: Iterable[tuple[str, str]]) -> tuple[frozenset[s
 
 
 def _finding(
-    process: Process, session_id: str, old: DecidedPatch, kind: Evolution, folder: str
+    process: Process, session_id: str, old: DecidedPatch, kind: Evolution, *, folder: str
 ) -> OlderDecision | None:
     """The finding with its source; None where the older one cannot be read any more.
 
