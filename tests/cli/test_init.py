@@ -39,6 +39,11 @@ def _init(project: Project, *options: str) -> Any:
 
 
 def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empty: Project) -> None:
+    records = ("docs/decisions", "web/docs/adr")  # where no session lies yet
+    for folder in records:
+        (empty.folder / folder).mkdir(parents=True)
+        file = empty.folder / folder / "0001-use-vue.md"
+        file.write_text("# Use Vue\n\nStatus: accepted\n")
     _init(empty)
     assert not (empty.folder / ".git" / "preflights").exists()
     (repo,) = YAML(typ="safe").load((empty.folder / HOOK).read_text())["repos"]
@@ -46,7 +51,8 @@ def test_what_is_written_meets_its_schemas_replays_sessions_and_keeps_edits(empt
     assert entries["preflights-check"] == "preflights-es check --staged"
     assert len(entries) == 2
     _meets("vendor.github-workflows", empty.folder / WORKFLOW)
-    folders = ("replays", "docs/decisions/.sessions", ".preflights/artifacts/.sessions")
+    places = (*records, ".preflights/artifacts")
+    folders = ("replays", *(f"{folder}/.sessions" for folder in places))
     assert f"for folder in {' '.join(folders)}; do" in (empty.folder / WORKFLOW).read_text()
     pattern = "|".join(map(re.escape, folders))
     assert f"files: ^({pattern})/" in (empty.folder / HOOK).read_text()

@@ -6,7 +6,6 @@ it still fits, no person edited it, and a newer version may write it anew. Edits
 
 from __future__ import annotations
 
-import os
 import re
 import tomllib
 from collections.abc import Callable
@@ -165,10 +164,8 @@ def _ensure_starter_file(root: Path, path: str, template: str, *, writes: bool) 
 def _templates_for_host(settings: Settings, host: Host) -> tuple[Template, ...]:
     filings = (one.filed.filing for one in WORKFLOWS.values())
     places = record_places(settings)
-    read = (one.path for one in places.folders)
-    records = (one for one in read if os.path.lexists(settings.root / one / FOLDER))
     filed = [
-        *dict.fromkeys((places.new, *records)),
+        *dict.fromkeys((places.new, *(one.path for one in places.folders))),
         *(filing.folder for filing in filings if filing),
     ]
     kept = [f"{folder}/{FOLDER}" for folder in filed]
