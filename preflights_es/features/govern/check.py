@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from msgspec.structs import replace
@@ -67,6 +68,7 @@ from preflights_es.use.results import DecisionRow, Drawn, Result, ticking, undra
 from preflights_es.use.turned_down import former_of
 from preflights_es.use.work_tree import WorkTree, project_path
 from preflights_es.words.decisions import describe_conflict
+from preflights_es.words.path_patterns import find_pattern_prefix
 
 NOT_WRITTEN: Final = "none"  # instead of a digest
 FINDING, UNVERIFIED, NO_BASE = 1, 4, 6
@@ -161,7 +163,8 @@ def check_change(
         found += signer_findings(change, is_required=require_signed)
         found += gate_findings(request, change, is_required=require_signed)
         found += alias_findings(root, change, doubt)
-        found += _of_places(ticking(own, update), tree, former)
+        filed = _files_of_sessions(request, sides.counted, sessions)
+        found += _of_places(ticking(own, update), tree, former, filed=filed)
         found += find_brought_in(rows, sides.counted, tree, linked, level=doubt)
         found += [*_contradictions(request, own, others), *_unused(own, whole, tree, level=doubt)]
         changed = {one.decision for one in found if one.rule == "decision-changed"}
@@ -227,14 +230,21 @@ def _of_places(
     tree: WorkTree,
     former: Mapping[str, DecisionRow],
     compared_max: float = inf,
+    filed: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[Finding]:
-    """The decisions that hold for changed files, and those that refuse the change."""
+    """The decisions that hold for changed files, and those that refuse the change.
+
+    Args:
+        filed: by path of a record or session of ours, the folder of records: a decision is
+            recorded also in a package that is closed, unless a pattern names that folder.
+    """
     most = tree.compared + compared_max
     for row in rows:
         paths = {
             path: pattern
             for pattern in (row.paths if tree.compared <= most else ())
             for path in tree.matching(pattern)
+            if path not in filed or find_pattern_prefix(pattern).startswith(filed[path])
         }
         if not paths:
             continue
@@ -253,6 +263,16 @@ def _of_places(
         asks = " Ask a person before you go on." if one.hold == "ask" else ""
         text = f"{line}. It holds for {files} (`{one.pattern}`): keep to it, or {newer}.{asks}"
         yield finding("holds", "warning" if asks else "note", text, touched, **more)
+
+
+def _files_of_sessions(
+    request: Request, rows: Iterable[DecisionRow | ForeignRow], sessions: SessionChanges
+) -> Mapping[str, str]:
+    """Records of sessions and the files of these sessions, each with its folder of records."""
+    folders = request.process.record_places.folders
+    records = (row.artifact for row in rows if isinstance(row, DecisionRow) and row.artifact)
+    ours = (*filter(is_page, records), *(one.path for one in sessions.now))
+    return {path: folder.path for path in ours if (folder := folder_of(path, folders))}
 
 
 def _unused(

@@ -110,6 +110,27 @@ def test_a_change_that_a_decision_denies_is_an_error_until_it_is_replaced(shop: 
     assert code == 0, found
 
 
+def test_a_decision_is_recorded_in_a_package_that_is_closed(shop: Project) -> None:
+    """Its record and session are no change of the package, unless their folder is closed."""
+    write(shop, "web/docs/adr/0001-use-vue.md", "# Use Vue\n\nStatus: accepted\n")
+    decide(shop, "--path", "web/**", "--hold", "deny")
+    commit(shop)
+    accepted = ("--accept", "--by", "Ada", "--json")
+    login = ("start", "Add login", "--answer", "auth_strategy=OAuth", *accepted)
+    record = Project(shop.folder / "web", shop.home).call(*login).json["artifacts"][0]
+    assert record.startswith("web/docs/adr/")
+    assert "denied" not in checked(shop)[1]
+    write(shop, "web/docs/adr/notes.md")
+    assert checked(shop)[1]["denied"][0]["files"] == ["web/docs/adr/notes.md"]
+    (shop.folder / "web/docs/adr/notes.md").unlink()
+    commit(shop)
+    closed = ("--path", "web/docs/adr/**", "--hold", "deny", *accepted)
+    assert shop.call("start", "Close them", *OPEN, "description=No more records", *closed).code == 0
+    commit(shop)
+    write(shop, record, (shop.folder / record).read_text() + "More.\n")
+    assert checked(shop)[1]["denied"][0]["files"] == [record]
+
+
 def test_a_new_decision_replaces_one_whose_session_does_not_say_so_yet(
     shop: Project, tmp_path: Path
 ) -> None:
