@@ -137,6 +137,9 @@ def _fill_values(part: str, values: Mapping[str, str]) -> str:
 
 
 def _collect_template_values(record: Record) -> dict[str, str]:
+    said = one_line(record.intention).rstrip(".! ")
+    # What is decided word for word stands in title and outcome.
+    is_decided = any(said == chosen.rstrip(".! ") for chosen in record.considered[:1])
     return {
         "status": _yaml(_phrase_record_status(record)),
         "date": record.date,
@@ -145,7 +148,7 @@ def _collect_template_values(record: Record) -> dict[str, str]:
         "uid": _yaml(record.uid),
         "session": _yaml(record.session_id),
         "title": inline(shortened(record.title, TITLE_MAX)),
-        "context": quote_as_block(record.intention),
+        "context": "" if is_decided else quote_as_block(record.intention),
         "question": "\n\n".join(
             _render_shown_question(one, record) for one in record.shown if one.by
         ),
@@ -475,6 +478,8 @@ def _render_field_value(field: RecordField, record: Record) -> str:
             record, f"answered by {{}}{own}", _phrase_in_language(record, _BY[field.by])
         )
     is_open = field.name == OPEN_FIELD
+    if is_open and record.considered[:1] == (field.value,):  # it stands above, as what was chosen
+        return how[:1].upper() + how[1:]
     label = _phrase_in_language(record, "Decision") if is_open else inline(field.name)
     return f"{label}: **{inline(field.value)}** ({how})"
 

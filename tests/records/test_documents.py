@@ -17,10 +17,10 @@ def test_a_session_gives_the_record_that_people_read(number: int) -> None:
     assert document(session).encode() == expected
 
 
-def test_there_are_25_and_no_other_file() -> None:
+def test_there_are_26_and_no_other_file() -> None:
     names = [file_name(number, session) for number, session in enumerate(DOCUMENTS, 1)]
     assert sorted(path.name for path in FOLDER.iterdir()) == names
-    assert len(names) == 25
+    assert len(names) == 26
 
 
 @each("path", sorted(FOLDER.iterdir()))
