@@ -43,17 +43,13 @@ def pattern_problem(pattern: str) -> str:
         (bool({".", ".."} & {*names}), "leads elsewhere: give a path from the repository's root"),
         ("[:" in bare, "has a named class of characters: write them, such as [0-9]"),
         (
-            "[" in _CLASS.sub("", _drop_pattern_escapes(bare)),
+            "[" in _CLASS.sub("", bare.replace("\\\\", "").replace("\\[", "")),
             "has a [ without its ]: write \\[ for the character",
         ),
         (stars > STARS_MAX, f"has more than {STARS_MAX} times *"),
         (stars + names[:-1].count("**") > WILDS_MAX, f"has more than {WILDS_MAX} times * or **"),
     )
     return next((why for is_so, why in bad if is_so), "")
-
-
-def _drop_pattern_escapes(pattern: str) -> str:
-    return pattern.replace("\\\\", "").replace("\\[", "")
 
 
 @lru_cache(maxsize=4_096)

@@ -339,12 +339,8 @@ def call_of(call: str, place: int) -> str:
 
 def asked_elsewhere(one: Observed) -> str:
     """Who asked, and what came of it: `asked by codex, timed out`."""
-    return f"asked by {' '.join(filter(None, (one.agent, one.agent_version)))}, {outcome_text(one)}"
-
-
-def outcome_text(one: Observed) -> str:
-    """What came of the question, in a few words."""
-    return _OUTCOMES[one.outcome]
+    who = " ".join(filter(None, (one.agent, one.agent_version)))
+    return f"asked by {who}, {_OUTCOMES[one.outcome]}"
 
 
 Language = Literal["en", "de"]

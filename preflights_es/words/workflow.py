@@ -215,22 +215,6 @@ def plain_view(state: object) -> ResultView:
 VIEWED: Final = ResultView.__struct_fields__
 
 
-def _none(_state: object) -> None:
-    return None
-
-
-def _no_folder(_state: object) -> str:
-    return ""
-
-
-def _as_said(_state: object, new: Signable) -> Mapping[str, Any]:
-    return read_input_content(new)
-
-
-def _its_result(state: object) -> Reached:
-    return Reached(result=getattr(state, "result", None) or None)
-
-
 class MadeCall(msgspec.Struct, frozen=True, kw_only=True):
     """A call of a model that another program made, and that an event records."""
 
@@ -294,12 +278,16 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     settled: tuple[str, ...] = ()
     """Those of them in which nothing waits for a person or a model, besides `done`, `accepted` and
     `superseded`."""
-    reached: Callable[[S], Reached] = _its_result
+    reached: Callable[[S], Reached] = lambda state: Reached(
+        result=getattr(state, "result", None) or None
+    )
     """What a session comes to, in any state, and what of it a person accepted; by default the
     state's field `result`."""
-    proposal: Callable[[S, Signable], Mapping[str, Any]] = _as_said
+    proposal: Callable[[S, Signable], Mapping[str, Any]] = lambda _state, new: read_input_content(
+        new
+    )
     """What an actor sees of what is signed, in the state before; by default what the Input says."""
-    fixed: Callable[[S], Any] = _none
+    fixed: Callable[[S], Any] = lambda _state: None
     """What is shown beside an acceptance, and what no event behind it changes."""
     aside: bool = False
     """Whether its sessions are no decisions: they are `last` for commands that take any session,
@@ -320,9 +308,9 @@ class FiledPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
 
     record: Callable[[S], Record] | None = None
     """The content of the session's document in any state; None without a document."""
-    number: Callable[[S], int | None] = _none
+    number: Callable[[S], int | None] = lambda _state: None
     """The record number that a session holds; None while it holds none."""
-    folder: Callable[[S], str] = _no_folder
+    folder: Callable[[S], str] = lambda _state: ""
     """Of its record, relative to the project's root: no other record there has that number."""
     filing: Filing | None = None
     """The files that it owes and that are no records; None without any."""
@@ -345,7 +333,7 @@ class FiledPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
 class LedPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     """How a model may lead a session; by default the rules lead, and no model is asked."""
 
-    lead: Callable[[S], Lead | None] = _none
+    lead: Callable[[S], Lead | None] = lambda _state: None
     """Who leads a session, as it stands; None for the rules."""
     policy: Policy = Policy()
     """That of its contracts; of several, the one with the most calls."""
