@@ -33,23 +33,6 @@ def item_named(typed: str) -> tuple[str, int]:
     return session, int(digits)
 
 
-_WEEKDAYS: Final = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONTHS: Final = (
-    "Jan",
-    "Feb",
-    "Mar",
-    "Apr",
-    "May",
-    "Jun",
-    "Jul",
-    "Aug",
-    "Sep",
-    "Oct",
-    "Nov",
-    "Dec",
-)
-
-
 def day_shown(day: str, today: str) -> str:
     """A date as people read it: `Fri 4 Dec`, with the year where it is another than today's.
 
@@ -60,7 +43,8 @@ def day_shown(day: str, today: str) -> str:
         found = date.fromisoformat(day)
     except ValueError:
         return day
-    named = f"{_WEEKDAYS[found.weekday()]} {found.day} {_MONTHS[found.month - 1]}"
+    weekday, month, *_ = found.ctime().split()  # English in every locale
+    named = f"{weekday} {found.day} {month}"
     return named if day[:4] == today[:4] else f"{named} {found.year}"
 
 
