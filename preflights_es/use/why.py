@@ -38,7 +38,6 @@ from preflights_es.use.results import DecisionRow, Who
 from preflights_es.use.why_results import (
     Acknowledged,
     Intention,
-    RecordRead,
     Why,
     WhyAnswer,
     WhyArtifact,
@@ -331,7 +330,7 @@ class _Tracing(NamedTuple):
             created_by=one.created_by,
             begun=WhyInput(version=1, by=Who.of(first.actor), at=iso(first.at)),
             files=one.files,
-            records=tuple(RecordRead(kind=r.kind, id=r.id, source=r.source) for r in one.records),
+            records=one.records,
             answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
             response=response_of(read, inputs[-1][0]),
             standings=tuple(self._standings(one)),

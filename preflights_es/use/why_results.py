@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from preflights_es.kernel.events import Evidence, SourceSession
 from preflights_es.use.archives import ImportedBy
 from preflights_es.use.results import Result, Who
 from preflights_es.words.decisions import AttributedReason, KeptDecision, NotChosen, Related
-from preflights_es.words.items import ReadFileDigest
+from preflights_es.words.items import ReadFileDigest, ReadRecord
 from preflights_es.words.questions import Observed
 from preflights_es.words.signing import Signed
 
@@ -115,15 +115,6 @@ class Why(Result, frozen=True):
     """Oldest first."""
 
 
-class RecordRead(Result, frozen=True):
-    """What was read of another session."""
-
-    kind: Literal["plan", "decision"]
-    id: str
-    """An artifact's id, or a decision's uid."""
-    source: SourceSession
-
-
 class WhyStanding(Acknowledged, frozen=True):
     """A change of an artifact's standing, and who made it."""
 
@@ -144,7 +135,7 @@ class WhyArtifact(Result, frozen=True):
     created_by: str
     begun: WhyInput
     files: tuple[ReadFileDigest, ...]
-    records: tuple[RecordRead, ...]
+    records: tuple[ReadRecord, ...]
     answers: tuple[WhyAnswer, ...]
     """What a person said before it was made."""
     response: WhyResponse | None
