@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 import msgspec
+from msgspec.structs import asdict
 
 from preflights_es.kernel.ports import Row
 from preflights_es.projections.projection import (
@@ -14,7 +15,6 @@ from preflights_es.projections.projection import (
     database_integer,
     database_text,
 )
-from preflights_es.words.items import KeptItem
 
 
 class ItemColumns(msgspec.Struct, frozen=True):
@@ -47,42 +47,26 @@ class ItemColumns(msgspec.Struct, frozen=True):
 
 def fold_item_rows(read: Read) -> tuple[Row, ...]:
     """One an item; none of a session that was given up or cannot be folded."""
-    if read.workflow.filed.items is None or not read.sessions or read.sessions[-1].closed:
-        return ()
-    last, session = read.stored[-1], read.sessions[-1]
-    return tuple(
-        (
-            read.head.session_id,
-            database_integer(item.number),
-            database_text(read.head.project),
-            database_text(item.type),
-            database_text(item.status),
-            database_text(item.title),
-            *(_optional_database_text(one) for one in (item.importance, item.energy, item.due)),
-            item.duration_min,
-            item.duration_max,
-            *(_optional_database_text(one) for one in (item.start_time, item.end_time)),
-            database_text(item.noted_at),
-            database_integer(item.began_at),
-            last.version,
-            last.hash.hex(),
-            _optional_database_text(item.source),
-            item.confidence,
-            *(_optional_database_text(one) for one in (item.content, item.decision)),
-            item.record,
-            _optional_database_text(item.date),
-        )
-        for item in _items_of_state(read, session.state)
-    )
-
-
-def _items_of_state(read: Read, state: object) -> tuple[KeptItem, ...]:
     held = read.workflow.filed.items
-    return held(state) if held is not None else ()
+    if held is None or not read.sessions or read.sessions[-1].closed:
+        return ()
+    last = read.stored[-1]
+    place = {
+        "session_id": last.session_id,
+        "project": read.head.project,
+        "version": last.version,
+        "hash": last.hash.hex(),
+    }
+    rows = (asdict(item) | place for item in held(read.sessions[-1].state))
+    names = ItemColumns.__struct_fields__
+    return tuple(tuple(_database_value(row[name]) for name in names) for row in rows)
 
 
-def _optional_database_text(value: str | None) -> str | None:
-    return None if value is None else database_text(value)
+def _database_value(value: object) -> object:
+    """As a database can hold it."""
+    if isinstance(value, str):
+        return database_text(value)
+    return database_integer(value) if isinstance(value, int) else value
 
 
 ITEMS: Final = Projection(
