@@ -6,6 +6,7 @@ its outcome, and one for each response that came too late: it was paid all the s
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any, Final, Literal, TypeVar
@@ -92,11 +93,9 @@ def _list_recorded_calls(
     """The calls that another program made, by the day on which each was made."""
     for place, call in made(read.events):
         one = read.stored[place]
-        yield ProviderCall(
-            session_id=read.head.session_id,
-            version=database_integer(one.version),
-            project=database_text(read.head.project),
-            workflow=database_text(read.head.workflow),
+        yield _provider_call(
+            read,
+            one,
             call=call.call,
             provider=database_text(call.provider),
             model=database_text(call.model),
@@ -118,7 +117,16 @@ def fold_provider_calls(read: Read) -> list[ProviderCall]:
     for one, event in zip(read.stored, read.events, strict=True):
         match event:
             case CompletionRequested():
-                made[event.call] = _requested(read, one, event)
+                made[event.call] = _provider_call(
+                    read,
+                    one,
+                    call=database_text(event.call),
+                    provider=database_text(event.provider),
+                    model=database_text(event.model),
+                    prompt=database_text(", ".join(name for name, _ in event.prompts)),
+                    at=database_integer(one.recorded_at),
+                    attempt=event.attempt,
+                )
                 continue
             case CompletionReceived() | CompletionFailed():
                 outcome = event
@@ -140,18 +148,14 @@ def fold_provider_calls(read: Read) -> list[ProviderCall]:
     return [*made.values(), *late]
 
 
-def _requested(read: Read, one: Stored, event: CompletionRequested) -> ProviderCall:
+def _provider_call(read: Read, one: Stored, **said: Any) -> ProviderCall:
+    """A call of a session, by an event of it."""
     return ProviderCall(
         session_id=read.head.session_id,
         version=database_integer(one.version),
         project=database_text(read.head.project),
         workflow=database_text(read.head.workflow),
-        call=database_text(event.call),
-        provider=database_text(event.provider),
-        model=database_text(event.model),
-        prompt=database_text(", ".join(name for name, _ in event.prompts)),
-        at=database_integer(one.recorded_at),
-        attempt=event.attempt,
+        **said,
     )
 
 
@@ -185,11 +189,9 @@ def _late(
     event: CompletionReceived | CompletionFailed,
     request: ProviderCall | None,
 ) -> ProviderCall:
-    return ProviderCall(
-        session_id=read.head.session_id,
-        version=database_integer(one.version),
-        project=database_text(read.head.project),
-        workflow=database_text(read.head.workflow),
+    return _provider_call(
+        read,
+        one,
         call=database_text(event.call),
         provider=request.provider if request else "",
         model=request.model if request else database_text(event.model),
@@ -358,7 +360,7 @@ class _Sum:
         self.counts: dict[str, int] = {**dict.fromkeys(COUNTED, 0), "unmeasured": 0}
         self.tokens: dict[str, int | None] = {"input_tokens": None, "output_tokens": None}
         self.latencies: list[int] = []
-        self.costs: dict[str, Decimal] = {}
+        self.costs: defaultdict[str, Decimal] = defaultdict(Decimal)
         self.unpriced = 0
 
     def add(self, row: Mapping[str, Any], prices: Sequence[Price]) -> None:
@@ -383,7 +385,7 @@ class _Sum:
             self.unpriced += 1
             return
         cost = price.input_per_million * tokens[0] + price.output_per_million * tokens[1]
-        self.costs[price.currency] = self.costs.get(price.currency, Decimal(0)) + cost / PER
+        self.costs[price.currency] += cost / PER
 
 
 def price_of(row: Mapping[str, Any], prices: Sequence[Price]) -> Price | None:
@@ -409,9 +411,7 @@ def add_costs(costs: Iterable[Cost]) -> tuple[Cost, ...]:
     """One sum for each currency."""
     total = _Sum()
     for cost in costs:
-        total.costs[cost.currency] = total.costs.get(cost.currency, Decimal(0)) + Decimal(
-            cost.amount
-        )
+        total.costs[cost.currency] += Decimal(cost.amount)
     return total.list_costs()
 
 
