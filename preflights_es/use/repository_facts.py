@@ -135,18 +135,16 @@ def _clean_fact_text(text: str, sanitizer: Sanitizer) -> str:
 
 def _fit(packages: set[str], sanitizer: Sanitizer) -> set[str]:
     """Names of packages that can be recorded: those that hold no secret."""
-    try:
-        _, kinds = sanitizer.cleaned_text("packages", "\n".join(sorted(packages)), PACKAGES_MAX)
-    except Refused:
-        kinds = ("unfit",)
-    return packages if not kinds else {one for one in packages if not _kinds(one, sanitizer)}
+    if _is_fit("\n".join(sorted(packages)), PACKAGES_MAX, sanitizer):
+        return packages
+    return {one for one in packages if _is_fit(one, TEXT_MAX, sanitizer)}
 
 
-def _kinds(name: str, sanitizer: Sanitizer) -> tuple[str, ...]:
+def _is_fit(names: str, limit: int, sanitizer: Sanitizer) -> bool:
     try:
-        return sanitizer.cleaned_text("a package", name, TEXT_MAX)[1]
+        return not sanitizer.cleaned_text("packages", names, limit)[1]
     except Refused:
-        return ("unfit",)
+        return False
 
 
 FILES_MAX: Final = 50

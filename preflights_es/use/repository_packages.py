@@ -149,10 +149,9 @@ def _entries_at_paths(of: object, *paths: str) -> Iterator[object]:
 
 def _pyproject(text: str) -> Iterator[object]:
     of = _toml(text)
-    said = _entries_at_paths(of, "project.dependencies", "project.optional-dependencies.*")
+    lists = ("project.dependencies", "project.optional-dependencies.*", "dependency-groups.*")
+    said = _entries_at_paths(of, *lists)
     yield from _required(one for one in said if isinstance(one, str))
-    groups = _entries_at_paths(of, "dependency-groups.*")
-    yield from _required(one for one in groups if isinstance(one, str))
     poetry = _entries_at_paths(of, "tool.poetry.dependencies", "tool.poetry.group.*.dependencies")
     yield from (one for one in poetry if one != "python")
     yield from _entries_at_paths(of, "tool.poetry.dev-dependencies")
@@ -265,10 +264,6 @@ def _image(said: object) -> str:
     return rest if is_host else first + slash + rest
 
 
-def _gradle(text: str) -> Iterator[object]:
-    return _declared(_GRADLE, text)
-
-
 def _pom(text: str) -> Iterator[object]:
     return (":".join(found.groups()) for found in _POM.finditer(_uncommented(text)))
 
@@ -298,8 +293,8 @@ _READERS: Final[Mapping[str, Read]] = {
     "Gemfile": partial(_declared, _GEM),
     "composer.json": _composer,
     "pom.xml": _pom,
-    "build.gradle": _gradle,
-    "build.gradle.kts": _gradle,
+    "build.gradle": partial(_declared, _GRADLE),
+    "build.gradle.kts": partial(_declared, _GRADLE),
     "*.csproj": _csproj,
     "mix.exs": partial(_declared, _MIX),
     "compose*.y*ml": _compose,
