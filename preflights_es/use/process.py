@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
 
 from msgspec.structs import replace
 
@@ -137,12 +137,8 @@ class made_once(Generic[T]):  # noqa: N801  used as a decorator
         return made
 
 
-class StandsIn(Protocol):
-    """Makes the log that stands in for one that cannot be written (`use/stand_in.py`)."""
-
-    def __call__(
-        self, settings: Settings, tell: Callable[[Notice], None], access: Access
-    ) -> str: ...
+StandsIn = Callable[[Settings, Callable[[Notice], None], Access], str]
+"""Makes the log that stands in for one that cannot be written (`use/stand_in.py`)."""
 
 
 class Process:

@@ -191,6 +191,7 @@ def _search_listed_sessions(
             dated = kept or (found[0] if found else None)
             began = dated["began_at"] if dated else milliseconds(head.session_id) * 1_000
             moved = found[0]["moved_at"] if found else began
+            times = [call["at"] for call in calls]
             row = replace(
                 _session_list_row(request, head, found[0] if found else None, began),
                 began_at=iso(began),
@@ -201,13 +202,9 @@ def _search_listed_sessions(
             if (
                 search.fits_words(row.session_id, row.intention)
                 and search.fits_calls(row.costs, calls)
-                and _happened_within(request, search, head, (began, moved, *_times_of(calls)))
+                and _happened_within(request, search, head, (began, moved, *times))
             ):
                 yield row
-
-
-def _times_of(calls: Iterable[dict[str, Any]]) -> Iterator[int]:
-    return (call["at"] for call in calls)
 
 
 def _happened_within(

@@ -74,9 +74,7 @@ def clarify(draws: Draws, request: CompletionRequested) -> str:
     if draws.chance(0.15):
         topic, question = draws.pick(_OWN)
         options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return write_json_reply(
-        draws, _draw_clarification_question(draws, topic, question, options, more=draws.chance(0.1))
-    )
+    return _write_question(draws, topic, question, options, more=draws.chance(0.1))
 
 
 def _followed(draws: Draws) -> str:
@@ -85,14 +83,12 @@ def _followed(draws: Draws) -> str:
         return write_json_reply(draws, {"outcome": "nothing", "reason": "The answer settles it."})
     topic, question = draws.pick(_OWN)
     options = draws.sample(_OWN_OPTIONS, 2 + draws.below(3))
-    return write_json_reply(
-        draws, _draw_clarification_question(draws, topic, question, options, more=False)
-    )
+    return _write_question(draws, topic, question, options, more=False)
 
 
-def _draw_clarification_question(
+def _write_question(
     draws: Draws, topic: str, question: str, labels: list[str], *, more: bool
-) -> dict[str, object]:
+) -> str:
     said: dict[str, object] = {
         "outcome": "ask",
         "topic": topic,
@@ -112,7 +108,7 @@ def _draw_clarification_question(
     }
     if labels and draws.chance(0.4):
         said["recommended"] = {"option": draws.pick(labels), "reason": draws.pick(_REASONS)}
-    return said
+    return write_json_reply(draws, said)
 
 
 def _draw_category_options(draws: Draws, category: str, field: Field) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec.structs import replace
@@ -83,23 +83,19 @@ def renumbered(standing: DecisionStanding, new: ReferenceRenumbered) -> Decision
     """With the new number of a decision that it names."""
     return replace(
         standing,
-        supersedes=_renumber_optional_related(standing.supersedes, new),
-        superseded_by=_renumber_optional_related(standing.superseded_by, new),
-        also_supersedes=tuple(
-            _renumber_related_decision(one, new) for one in standing.also_supersedes
-        ),
+        supersedes=_renumber_related(standing.supersedes, new),
+        superseded_by=_renumber_related(standing.superseded_by, new),
+        also_supersedes=tuple(_renumber_related(one, new) for one in standing.also_supersedes),
         kept=tuple(
-            replace(one, related=_renumber_related_decision(one.related, new))
-            for one in standing.kept
+            replace(one, related=_renumber_related(one.related, new)) for one in standing.kept
         ),
     )
 
 
-def _renumber_optional_related(related: Related | None, new: ReferenceRenumbered) -> Related | None:
-    return None if related is None else _renumber_related_decision(related, new)
+R = TypeVar("R", bound=Related | None)
 
 
-def _renumber_related_decision(related: Related, new: ReferenceRenumbered) -> Related:
-    if related.uid != new.uid:
+def _renumber_related(related: R, new: ReferenceRenumbered) -> R:
+    if related is None or related.uid != new.uid:
         return related
     return replace(related, number=new.number, path=new.path)
