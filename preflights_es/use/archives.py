@@ -210,9 +210,7 @@ def _select_exported_heads(
             raise Refused("there is no session to export")
         return process, heads
     found = request.reading.session(session)
-    head = found.head
-    assert head is not None, "it was found"
-    return found.process, [head]
+    return found.process, [found.head_there]
 
 
 @contextmanager

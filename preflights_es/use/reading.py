@@ -56,6 +56,12 @@ class FoundSession(msgspec.Struct, frozen=True):
         """As the log, or the file, has it now."""
         return self.process.store.head(self.session_id)
 
+    @property
+    def head_there(self) -> Head:
+        """The same, as it was found a moment ago: nothing takes one away."""
+        assert self.head is not None, "it was found"
+        return self.head
+
     def load(self) -> Handle:
         """The session, verified and folded."""
         return self.process.runner.load(self.session_id)

@@ -227,8 +227,7 @@ def show(request: Request, session: str) -> View:
 def has_calls(request: Request, session: str) -> bool:
     """Whether a session holds calls, or may hold them."""
     at = request.reading.session(session)
-    head = at.head
-    assert head is not None, "it was found"
+    head = at.head_there
     if WORKFLOWS[head.workflow].shown.made_calls is not None:
         return True
     return any(
@@ -246,9 +245,7 @@ def tell_story(request: Request, session: str) -> tuple[Story, Read]:
     from preflights_es.use.process import build_projection_reader
 
     at = request.reading.session(session)
-    head = at.head
-    assert head is not None, "it was found"
-    read = build_projection_reader().read(at.process.following.stream(head))
+    read = build_projection_reader().read(at.process.following.stream(at.head_there))
     return tell_read_session(at.process, read), read
 
 

@@ -199,9 +199,7 @@ def trail(
         return _of_all(request.reading.heads(within), want, tell, came=known)
     if decision is None:
         at = request.reading.session(typed)
-        head = at.head
-        assert head is not None, "it was found"
-        logged = _logged(at.process, head, tell)
+        logged = _logged(at.process, at.head_there, tell)
     else:
         at = find_session_with(request, decision, lambda read: bool(read.patches))
         read = at.process.history(at.session_id)

@@ -26,8 +26,7 @@ def comparison_choice(asked: PageRequest) -> Answer:
     if other := asked.query.get("with", "").strip():
         other_id = asked.request.reading.session(other).session_id
         return Elsewhere(f"/diff/{found.session_id}/{other_id}")
-    head = found.head
-    assert head is not None, "it was found"
+    head = found.head_there
     rows, _ = list_session_rows(asked.request, workflow=head.workflow)
     others = (row for row in rows if row.session_id != found.session_id)
     values = {
