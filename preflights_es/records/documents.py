@@ -179,16 +179,7 @@ class Documents:
             id_ = session_id[-8:]
             raise Refused(f"session {id_} has no document{why}", code=code, session=id_)
         due, state = found[-1]
-        return due, _render_due_document(workflow, session_id, due, state)
-
-    def asked_for(self, of: Workflow[Any], session_id: str, due: ArtifactDue, now: Any) -> str:
-        """The same of a session that was folded.
-
-        Args:
-            due: one of its requests for a document.
-            now: its state behind that.
-        """
-        return _render_due_document(of, session_id, due, now)
+        return due, render_due_document(workflow, session_id, due, state)
 
     def paths(self, session_id: str) -> set[str]:
         """Where the log of a session asked for its documents."""
@@ -208,7 +199,7 @@ class Documents:
         for due, state in self._asked(stored):
             workflow = self._runner.workflow(stored[0].workflow)
             with contextlib.suppress(LogFromFuture):  # a template of a newer version
-                yield _render_due_document(workflow, session_id, due, state)
+                yield render_due_document(workflow, session_id, due, state)
 
     def record_paths(self) -> list[str]:
         """The pages of the folders of records by their names, relative to the root.
@@ -431,10 +422,14 @@ class Documents:
             return None  # its folder is no longer ours to touch
 
 
-def _render_due_document(
+def render_due_document(
     workflow: Workflow[Any], session_id: str, due: ArtifactDue, state: Any
 ) -> str:
     """What a file holds.
+
+    Args:
+        due: a request of the session for a document.
+        state: of the session, behind that.
 
     Raises:
         LogFromFuture: this version has no such template.

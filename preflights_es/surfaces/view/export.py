@@ -26,6 +26,7 @@ from preflights_es.projections import usage
 from preflights_es.projections.audit import steps
 from preflights_es.projections.projection import Read
 from preflights_es.projections.usage import ProviderCall, UsageTotals
+from preflights_es.records.documents import render_due_document
 from preflights_es.store import jsonl
 from preflights_es.surfaces.view import pictures, project_pages, rendering
 from preflights_es.surfaces.view.pictures import bars
@@ -219,7 +220,7 @@ class _Building:
         """The page of a decision, the timeline of its session, and their proof."""
         id_ = row.session_id
         whys = of_patch(process, read, row.version)
-        document = _last_document_text(process, read)
+        document = _last_document_text(read)
         written = _document_digest_version(read, document)
         said = _published_versions(row, whys, read, written)
         pages = self._timeline(row, read, said)
@@ -438,13 +439,13 @@ def _accepted_day(row: DecisionRow) -> str:
     return (row.accepted_at or "").partition("T")[0]
 
 
-def _last_document_text(process: Process, read: Read) -> str:
+def _last_document_text(read: Read) -> str:
     """The text of its document, as it was asked for last; empty where none was."""
     id_ = read.head.session_id
     pairs = zip(reversed(read.events), reversed(read.sessions), strict=True)
     for event, session in pairs:
         if isinstance(event, ArtifactDue):
-            return process.documents.asked_for(read.workflow, id_, event, session.state)
+            return render_due_document(read.workflow, id_, event, session.state)
     return ""
 
 
