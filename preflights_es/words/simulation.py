@@ -145,10 +145,6 @@ class Draws:
             left.pop()
         return drawn
 
-    def shuffle(self, options: Sequence[T]) -> list[T]:
-        """All of them in another order; what was given stays as it is."""
-        return self.sample(options, len(options))
-
     def hex(self) -> str:
         """Sixteen hexadecimal digits."""
         return f"{self._next():016x}"

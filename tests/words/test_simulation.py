@@ -142,8 +142,3 @@ def test_a_sample_holds_different_ones_and_leaves_what_was_given() -> None:
 def test_a_sample_of_more_than_there_are_is_all_of_them() -> None:
     assert sorted(draws().sample("abc", 9)) == ["a", "b", "c"]
     assert draws().sample("", 2) == []
-
-
-def test_a_shuffle_comes_out_in_every_order() -> None:
-    drawn = draws()
-    assert len({tuple(drawn.shuffle("abcd")) for _ in range(2_000)}) == 24
