@@ -406,11 +406,7 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
     if takes_known:
         click.echo(folded_for(sys.stdout, say(_KNOWN_HELP)))
     while True:
-        click.echo(say("[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? "), nl=False)
-        try:
-            pressed = click.getchar().lower()
-        except EOFError:
-            raise ConversationLeft from None
+        pressed = _read_key(say("[a]ccept, [r]evise, [e]dit, [d]ecline, [?] help, [l]eave? "))
         key = pressed.strip("\r\n") or pressed  # Enter behind it, in one burst
         if takes_known and key in ("k", "r") and key == pressed:
             key = read_line_behind(key)
@@ -419,6 +415,14 @@ def _read_proposal_key(say: Say, *, takes_known: bool) -> str:
         if key in ("a", "r", "e", "d", *_LEAVING) or (takes_known and _is_known_key(key)):
             return key
         click.echo(folded_for(sys.stdout, say(_KEYS_HELP if key in HELP else _KEYS_ARE)))
+
+
+def _read_key(prompt: str) -> str:
+    click.echo(prompt, nl=False)
+    try:
+        return click.getchar().lower()
+    except EOFError:
+        raise ConversationLeft from None
 
 
 _KEYS_ARE: Final = "The keys are a, r, e, d and l; ? says what each does."
@@ -550,12 +554,8 @@ def _choice_key(say: Say, *, is_exception: bool) -> str:
         Left: Ctrl-D.
     """
     while True:
-        click.echo(say(_EXCEPTION if is_exception else _BOTH), nl=False)
-        try:
-            key = click.getchar().lower()
-            key = key.strip("\r\n") or key  # Enter behind it, in one burst
-        except EOFError:
-            raise ConversationLeft from None
+        key = _read_key(say(_EXCEPTION if is_exception else _BOTH))
+        key = key.strip("\r\n") or key  # Enter behind it, in one burst
         click.echo(key if key.isprintable() else "")
         if key in ("r", "e" if is_exception else "k"):
             return key
