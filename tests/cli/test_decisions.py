@@ -207,23 +207,6 @@ def test_what_is_not_there_is_said(shop: Project, words: tuple[str, ...], found:
     assert done.err.count("\n") == 1
 
 
-def test_a_list_is_narrowed_by_a_text(house: Project) -> None:
-    house.call(
-        "start",
-        "Add login",
-        "--answer",
-        "auth_strategy=OAuth",
-        "--accept",
-        "--again",
-        "--by",
-        "Ada",
-    )
-    assert "OAuth" in house.call("decisions", "--query", "login").out
-    done = house.call("decisions", "--query", "zebra")
-    assert (done.code, done.out) == (0, "No decision matches.\n")
-    assert house.call("decisions", "--query", "zebra", "--json").json["decisions"] == []
-
-
 def test_a_search_with_many_answers_tells_the_best_and_how_many_match(house: Project) -> None:
     session_id = house.decided()["session_id"]
     assert "best" not in house.call("decisions", "--query", "OAuth").out
@@ -232,3 +215,5 @@ def test_a_search_with_many_answers_tells_the_best_and_how_many_match(house: Pro
     assert (len(done["decisions"]), done["matches"]) == (50, 61)
     assert "The best 50 of 61 that match.\n" in house.call("decisions", "--query", "OAuth").out
     assert house.call("decisions", "--json").json["matches"] is None
+    assert house.call("decisions", "--query", "zebra").out == "No decision matches.\n"
+    assert house.call("decisions", "--query", "zebra", "--json").json["decisions"] == []

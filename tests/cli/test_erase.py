@@ -71,11 +71,20 @@ def test_nothing_more_is_done_with_an_erased_session(house: Project) -> None:
     erased(house, session_id)
     before = house.call("admin", "export", session_id).out
     for command in (
+        ("why", session_id),
+        ("why", session_id, "Strategy"),
+        ("audit", "trail", "--decision", session_id),
+        ("answer", session_id, "OAuth"),
+        ("answer", session_id, "OAuth", "--key", "build-42"),
         ("answer", session_id, "x=y"),
         ("revise", session_id, "x=y"),
         ("accept", session_id, "--by", "Ada"),
         ("abandon", session_id),
         ("resume", session_id),
+    ):
+        gone = f"preflights: session {session_id[-8:]} was erased: its payloads are gone\n"
+        assert house.call(*command) == (1, "", gone), command
+    for command in (
         ("resume", session_id, "--provider", "sim"),
         ("prompt", session_id),
         ("admin", "render", session_id),
@@ -290,25 +299,6 @@ def test_nothing_is_erased_unless_it_is_said_and_what_stays_is_told(house: Proje
         "Exports, backups and what-if files are copies that erasing does not reach.\n"
     )
     assert (house.folder / "docs/decisions/0001-use-oauth-for-authentication.md").exists()
-
-
-def test_at_a_terminal_a_person_is_asked(house: Project, quoted: tuple[str, str, str]) -> None:
-    old, new, _ = quoted
-    with terminal(house, "admin", "erase", old) as t:
-        t.expect(QUESTION)
-        t.type("n")
-        assert "Nothing was erased." in t.rest()
-        assert t.code() == 1
-    assert house.show(old)["status"] == "superseded"
-    with terminal(house, "admin", "erase", old) as t:
-        t.expect(QUESTION)
-        t.type("y")
-        t.expect(r"Also erase the session that quotes it\? \[y/N\]: ")
-        t.type("y")
-        assert f"Erased {new[-8:]}." in t.rest()
-        assert t.code() == 0
-    assert house.show(new)["status"] == "erased"
-    assert house.events(old)[-2]["actor_kind"] == "user"
 
 
 # 4. Copies -----------------------------------------------------------------------------------

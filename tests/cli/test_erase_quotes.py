@@ -127,6 +127,8 @@ def test_what_quotes_several_is_asked_about_as_such(house: Project) -> None:
         t.expect(r"Also erase the session that quotes them\? \[y/N\]: ")
         t.type("y")
         assert f"Erased {told[-8:]}." in t.rest()
+        assert t.code() == 0
+    assert house.events(first)[-2]["actor_kind"] == "user"
 
 
 def test_one_question_is_enough_where_all_that_goes_was_named(
@@ -139,6 +141,8 @@ def test_one_question_is_enough_where_all_that_goes_was_named(
         assert "Add SSO" in said
         t.type("n")
         assert "Nothing was erased." in t.rest()
+        assert t.code() == 1
+    assert house.show(old)["status"] == "superseded"
 
 
 # 3. What is left of a decision whose successor is gone ---------------------------------------

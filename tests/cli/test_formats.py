@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from preflights_es.store import jsonl
+from preflights_es.store.frozen import read_frozen_revision
 from tests.cli.clones import session_file
 from tests.cli.program import Project
 from tests.each import each
@@ -42,6 +43,8 @@ def test_each_command_refuses_a_log_of_another_version(house: Project, schema: s
         assert (done.code, done.out) == (4, ""), (words, done)
         assert done.err.startswith(f"preflights: the log {house.log} {SAID[schema]}"), words
         assert done.err.count("\n") == 1
+        if SAID[schema] == NEWER:
+            assert f"this version knows {read_frozen_revision()}): upgrade preflights" in done.err
     assert house.log.read_bytes() == before
 
 

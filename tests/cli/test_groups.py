@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import click
-import pytest
 
 from preflights_cli.commands import MEANT, SECTIONS, commands, rows_of
 from preflights_cli.main import preflights
@@ -64,25 +63,6 @@ def test_a_task_takes_no_empty_note_and_accept_no_session_that_proposes_nothing(
     before = house.show()
     house.call("accept").refused(1, "no proposal waits to be accepted")
     assert house.show() == before
-
-
-@pytest.mark.parametrize(
-    ("words", "note"),
-    [
-        (("--", "done"), "done"),
-        (("--json", "--", "list"), "list"),
-        (("list the apples",), "list the apples"),
-        (("--", "- Milch"), "- Milch"),
-        (("- Milch",), "- Milch"),
-        (("take", "cancel"), "cancel"),
-    ],
-)
-def test_a_note_may_be_a_word_that_names_a_command(
-    house: Project, words: tuple[str, ...], note: str
-) -> None:
-    house.call("note", *words)
-    (row,) = house.call("sessions", "--workflow", "extraction", "--json").json["sessions"]
-    assert row["intention"] == note
 
 
 def test_the_last_session_is_meant_where_a_command_only_reads_one(house: Project) -> None:

@@ -7,11 +7,9 @@ import time
 from contextlib import closing
 from pathlib import Path
 from typing import Final
-from unittest.mock import patch
 
 import pytest
 
-from preflights_es.use.request import Request
 from tests.cli.program import Project
 
 LED: Final = Path(__file__).parents[2] / "replays" / "clarification" / "a_model_leads.jsonl"
@@ -84,20 +82,6 @@ def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> No
     assert claims(house) == 2
     assert house.call("audit", "verify", "--all").code == 0
     assert house.call("admin", "projections", "rebuild", "--json").json["reopened"] == 0
-
-
-def test_an_imported_session_owes_no_document_after_a_rebuild(house: Project) -> None:
-    owing(house)
-    with patch.object(Request, "finish_pending"):
-        assert house.call("admin", "export", "last", "-o", "owing.jsonl").code == 0
-    house.log.unlink()
-    for file in house.log.parent.glob("log.db*"):
-        file.unlink()
-    assert house.call("admin", "import", "owing.jsonl").code == 0
-    assert house.call("admin", "projections", "rebuild").code == 0
-    assert house.call("sessions").code == 0
-    assert (claims(house), (house.folder / "docs").exists()) == (0, False)
-    assert house.call("audit", "verify").code == 0
 
 
 # Rows that say something else ----------------------------------------------------------------

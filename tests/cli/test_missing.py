@@ -235,25 +235,6 @@ def test_a_rebuild_of_one_projection_counts_what_was_folded_before(house: Projec
 # 4. Erased sessions --------------------------------------------------------------------------
 
 
-def test_an_erased_session_is_said_to_be_erased(house: Project) -> None:
-    id_ = house.decided()["session_id"]
-    assert house.call("admin", "erase", id_, "--yes").code == 0
-    erased = f"preflights: session {id_[-8:]} was erased: its payloads are gone\n"
-    for words in (
-        ("why", id_),
-        ("why", id_, "Strategy"),
-        ("audit", "trail", "--decision", id_),
-        ("answer", id_, "OAuth"),
-        ("answer", id_, "OAuth", "--key", "build-42"),
-        ("answer", id_, "auth_strategy=OAuth"),
-        ("revise", id_, "auth_strategy=OAuth"),
-        ("resume", id_),
-        ("abandon", id_),
-        ("accept", id_, "--by", "Ada"),
-    ):
-        assert house.call(*words) == (1, "", erased), words
-
-
 def test_the_architecture_of_an_earlier_day_says_how_many_sessions_were_erased(
     house: Project,
 ) -> None:

@@ -129,9 +129,11 @@ def test_a_note_comes_from_words_a_file_or_a_pipe(
         (("--json", "--", "--file"), "--file"),
         (("--json", "--", "done"), "done"),
         (("take", "--json", "cancel"), "cancel"),
+        (("--json", "list the apples"), "list the apples"),
+        (("--json", "- Milch"), "- Milch"),
     ],
 )
-def test_what_stands_behind_two_dashes_is_the_note(
+def test_what_begins_with_a_dash_or_names_a_command_may_be_the_note(
     house: Project, args: tuple[str, ...], note: str
 ) -> None:
     done = house.call("note", *args)

@@ -399,25 +399,6 @@ def test_a_file_that_is_no_database_is_damaged_data(house: Project) -> None:
         assert house.log.read_bytes() == damaged, "and is left to be mended"
 
 
-def test_a_log_of_a_newer_version_is_refused(house: Project) -> None:
-    house.started_session()
-    with sqlite3.connect(house.log) as log:
-        log.execute("UPDATE alembic_version SET version_num = 'log_2'")
-    log.close()
-    for command in (
-        ("show",),
-        ("answer", "last", "OAuth"),
-        ("admin", "db", "upgrade"),
-        ("admin", "db", "status"),
-    ):
-        done = house.call(*command)
-        assert done.code == 4
-        assert (
-            f"(schema log_2, this version knows {read_frozen_revision()}): upgrade preflights"
-            in done.err
-        )
-
-
 def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path: Path) -> None:
     """As a colleague's newer program would have recorded it: sealed, and of an unknown tag."""
     house.started_session()

@@ -60,10 +60,6 @@ def test_a_session_from_its_intention_to_its_replay(shared: Shared) -> None:
     assert shared.house.call("sessions", "--json").out.count(session) == 0
 
 
-def test_an_undecided_question_ends_with_the_same_exit_code(shared: Shared) -> None:
-    assert shared.call("start", "Add OAuth login", "--no-input").code == 3
-
-
 def test_the_address_comes_from_the_environment_or_the_users_own_file_too(
     shared: Shared, tmp_path: Path
 ) -> None:

@@ -364,16 +364,6 @@ def _tampered(file: Path) -> None:
     file.write_bytes(file.read_bytes().replace(b"OAuth", b"0Auth"))
 
 
-def _from_the_future(file: Path) -> None:
-    file.write_bytes(file.read_bytes().replace(b'{"format":1}', b'{"format":2}'))
-
-
-def _of_development(file: Path) -> None:
-    first, rest = file.read_bytes().split(b"\n", 1)
-    assert first == b'{"format":1}'
-    file.write_bytes(rest.replace(b'{"session_id":', b'{"log":1,"session_id":'))
-
-
 def _large(file: Path) -> None:
     os.truncate(file, 100 * 1024**2)
 
@@ -404,8 +394,6 @@ def _doubled(file: Path) -> None:
     ("spoil", "why"),
     [
         (_tampered, "its payload was changed"),
-        (_from_the_future, "it was written by a newer Preflights (format 2, this version knows 1)"),
-        (_of_development, "it was written by a development version of Preflights"),
         (_large, "it has more than 16,777,216 bytes"),
         (_link, "it is no regular file"),
         (_cut, "not an event"),

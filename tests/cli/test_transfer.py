@@ -139,10 +139,6 @@ def newer(lines: list[bytes]) -> list[bytes]:
     return [b'{"format":2}', *lines[1:]]
 
 
-def of_development(lines: list[bytes]) -> list[bytes]:
-    return [line.replace(b'{"session_id":', b'{"log":1,"session_id":') for line in lines[1:]]
-
-
 def without_format(lines: list[bytes]) -> list[bytes]:
     return lines[1:]
 
@@ -165,7 +161,6 @@ def unknown_workflow(lines: list[bytes]) -> list[bytes]:
         (garbage, "line 1"),
         (nothing, "it holds no events"),
         (newer, "written by a newer Preflights (format 2, this version knows 1): upgrade"),
-        (of_development, "session.jsonl was written by a development version of Preflights"),
         (without_format, 'line 1: expected the format of the file, {"format":1}'),
         (unknown_workflow, "preflights: "),
     ],

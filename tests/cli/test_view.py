@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import socket
 import stat
 import subprocess
 import sys
@@ -129,13 +128,6 @@ def test_without_a_terminal_it_only_shows(house: Project) -> None:
     finally:
         process.terminate()
         process.communicate(timeout=TIMEOUT_S)
-
-
-def test_a_port_in_use_is_named(house: Project) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])
-        done = house.call("view", "--no-browser", "--port", port)
-    assert (done.code, f"port {port} of 127.0.0.1 cannot be used" in done.err) == (5, True)
 
 
 def test_the_server_starts_without_the_modules_of_its_pages() -> None:
