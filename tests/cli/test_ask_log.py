@@ -146,28 +146,13 @@ def test_what_is_not_said_is_null_and_an_actor_without_a_name_has_a_kind(log: Lo
 
 @pytest.mark.slow("whole runs")
 def test_the_age_counts_days_to_the_question(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
-    log.call("start", "Add login", "--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
-    log.call(
-        "start",
-        "Store invoices in a database",
-        "--answer",
-        "db_type=MySQL",
-        "--accept",
-        "--by",
-        "Ada",
-    )
+    accepted = ("--accept", "--by", "Ada", "--answer")
+    log.call("start", "Add login", *accepted, "auth_strategy=OAuth")
+    log.call("start", "Store invoices in a database", *accepted, "db_type=MySQL")
     now = clock_ids.now
     monkeypatch.setattr(clock_ids, "now", lambda: now() + 10 * DAY)
     assert [row["age_days"] for row in log.table("decisions")] == [10, 10]
-    log.call(
-        "start",
-        "Build the frontend",
-        "--answer",
-        "frontend_framework=Vue",
-        "--accept",
-        "--by",
-        "Ada",
-    )
+    log.call("start", "Build the frontend", *accepted, "frontend_framework=Vue")
     found = log.call("ask", "average age of decisions in force", "--run")["result"]
     assert found["columns"] == ["age_days"]
     assert float(found["rows"][0][0]) == pytest.approx(20 / 3)

@@ -137,160 +137,106 @@ def invalid_signers(project: Project) -> dict[str, str]:
     return own_settings(f'[sign]\nsigners = "{signers}"\n')(project) or {}
 
 
-A_KEY: Final = "a key that is none"
-PLANTED: dict[str, tuple[Plant, str, str, str]] = {
-    "a broken settings file": (
-        written("preflights.toml", "x = ["),
-        "settings",
-        "not valid TOML",
-        "mend",
-    ),
-    "an unknown setting": (written("preflights.toml", "colour = 1"), "settings", "colour", "mend"),
-    "a damaged log": (damaged_log, "log", "not", ""),
-    "a log of a newer version": (log_of_another_version, "log", "9999", ""),
-    "no log where one is named": (
+PLANTED: Final = (
+    (written("preflights.toml", "x = ["), "settings", "not valid TOML", "mend"),
+    (written("preflights.toml", "colour = 1"), "settings", "colour", "mend"),
+    (damaged_log, "log", "not", ""),
+    (log_of_another_version, "log", "9999", ""),
+    (
         seen(PREFLIGHTS_DATABASE_URL="/nowhere/log.db"),
         "log",
         "none at /nowhere/log.db",
         "admin db upgrade",
     ),
-    "a repository that git cannot read": (
-        written(".git/config", "[core\n"),
-        "git",
-        "git cannot read",
-        "git status",
-    ),
-    "a file where the log's folder goes": (
-        a_file_in_place_of_the_log,
-        "log",
-        "no folder that may be written",
-        "move it away",
-    ),
-    "a folder in place of the log": (
-        a_folder_in_place_of_the_log,
-        "log",
-        "log.db is no regular file",
-        "move it away",
-    ),
-    "a name that is too long for a file": (
+    (written(".git/config", "[core\n"), "git", "git cannot read", "git status"),
+    (a_file_in_place_of_the_log, "log", "no folder that may be written", "move it away"),
+    (a_folder_in_place_of_the_log, "log", "log.db is no regular file", "move it away"),
+    (
         seen(PREFLIGHTS_PROJECT="shop", PREFLIGHTS_DATABASE_URL=f"/{'x' * 300}/log.db"),
         "log",
         "File name too long",
         "",
     ),
-    "a record of no known encoding": (
+    (
         written(f"{RECORDS}/0002-use-kafka.md", b"\xff\xfe\x00\xd8 Status"),
         "records",
         "cannot be read",
         "mend the file",
     ),
-    "a status in no known word": (
+    (
         written(f"{RECORDS}/0002-use-kafka.md", "# Use Kafka\n\n## Status\n\nRechazado\n"),
         "records",
         "Rechazado",
         "write accepted",
     ),
-    "two records of one number": (
-        two_records_of_a_number,
-        "records",
-        "ADR-0002 is the number of 2",
-        "renumber",
-    ),
-    "a session file of other events": (
-        diverged_session_file,
-        "session files",
-        "left out",
-        "preflights sync",
-    ),
-    "an agent's file is missing": (
-        hooks_of_another_version,
-        "agents",
-        "AGENTS.md",
-        "init --agent claude",
-    ),
-    "an agent's file that is no JSON": (
-        written(".claude/settings.json", "{"),
-        "agents",
-        ".claude/settings.json",
-        "init",
-    ),
-    "a provider without a key": (
-        seen(PREFLIGHTS_PROVIDER="anthropic"),
-        "models",
-        "has no key",
-        "ANTHROPIC_API_KEY",
-    ),
-    "a key with a blank within": (
+    (two_records_of_a_number, "records", "ADR-0002 is the number of 2", "renumber"),
+    (diverged_session_file, "session files", "left out", "preflights sync"),
+    (hooks_of_another_version, "agents", "AGENTS.md", "init --agent claude"),
+    (written(".claude/settings.json", "{"), "agents", ".claude/settings.json", "init"),
+    (seen(PREFLIGHTS_PROVIDER="anthropic"), "models", "has no key", "ANTHROPIC_API_KEY"),
+    (
         seen(PREFLIGHTS_PROVIDER="anthropic", ANTHROPIC_API_KEY="sk-ant x"),
         "models",
         "ANTHROPIC_API_KEY: expected a key, without blanks",
         "set it anew",
     ),
-    "a key to sign with that is not there": (
+    (
         own_settings('[sign]\nkey = "/nowhere/id_ed25519"\n'),
         "signing",
         "/nowhere/id_ed25519",
         "[sign] key",
     ),
-    "signers that cannot be read": (
-        own_settings('[sign]\nsigners = "/nowhere/signers"\n'),
-        "signing",
-        "/nowhere/signers",
-        "",
-    ),
-    "git without the format to sign with": (
-        own_settings('[sign]\nkey = "git"\n'),
-        "signing",
-        "gpg.format",
-        "",
-    ),
-    "a file where the cache should be": (
-        a_file_in_place_of_the_cache,
-        "cache",
-        "may not be written",
-        "remove it",
-    ),
-    "another process that writes": (another_process_writes, "log", "is locked", "wait for it"),
-    "a hook that starts a program that is not there": (
+    (own_settings('[sign]\nsigners = "/nowhere/signers"\n'), "signing", "/nowhere/signers", ""),
+    (own_settings('[sign]\nkey = "git"\n'), "signing", "gpg.format", ""),
+    (a_file_in_place_of_the_cache, "cache", "may not be written", "remove it"),
+    (another_process_writes, "log", "is locked", "wait for it"),
+    (
         agents_that_start_another_path,
         "agents",
         "settings.json starts /opt/none/preflights-es, which is not there",
         "mend the path",
     ),
-    "a server's program that is not there": (
+    (
         a_server_of_another_name,
         "agents",
         ".mcp.json starts preflight, which is not there",
         "mend the path",
     ),
-    "a file where records go": (
+    (
         written("preflights.toml", 'decisions = "preflights.toml/adr"'),
         "records, session files",
         "preflights.toml may not be written",
         "",
     ),
-    A_KEY: (an_invalid_key, "signing", "id cannot be used", "no key of OpenSSH"),
-    "a file of signers without one": (no_signers, "signing", "signers is empty", "NAME TYPE KEY"),
-    "a signer without a key": (invalid_signers, "signing", "line 3, names no signer", "KEY"),
-    "a repository's signers that are none": (
+    pytest.param(
+        an_invalid_key,
+        "signing",
+        "id cannot be used",
+        "no key of OpenSSH",
+        marks=pytest.mark.needs("ssh-keygen"),
+    ),
+    (no_signers, "signing", "signers is empty", "NAME TYPE KEY"),
+    (invalid_signers, "signing", "line 3, names no signer", "KEY"),
+    (
         written(".preflights/allowed_signers", 'ada namespaces="git" AAAAC3NzaC1lZDI1NTE5AAAA\n'),
         "signing",
         ".preflights/allowed_signers, line 1, names no signer",
         "NAME TYPE KEY",
     ),
-    "a home that cannot be written": (
+    (
         seen(XDG_CACHE_HOME="/dev/null"),
         "cache",
         "/dev/null/preflights cannot be made",
         "XDG_CACHE_HOME",
     ),
-    "a shared log that does not say the project": (
+    (
         lambda project: {"PREFLIGHTS_DATABASE_URL": str(shared_log(project))},
         "project",
         "may be shared",
         "",
     ),
-}
+)
+"""Each with the subject, the words and the cure that name it."""
 
 
 def shared_log(project: Project) -> Path:
@@ -328,16 +274,11 @@ def test_what_is_worth_knowing_is_noted(
     assert cure in noted[0]["cure"]
 
 
-@pytest.mark.parametrize(
-    "trouble",
-    [
-        pytest.param(name, marks=pytest.mark.needs("ssh-keygen") if name == A_KEY else ())
-        for name in PLANTED
-    ],
-)
-def test_a_trouble_is_named_with_its_cure(house: House, trouble: str) -> None:
+@pytest.mark.parametrize(("plant", "subject", "found", "cure"), PLANTED)
+def test_a_trouble_is_named_with_its_cure(
+    house: House, plant: Plant, subject: str, found: str, cure: str
+) -> None:
     house.decided()
-    plant, subject, found, cure = PLANTED[trouble]
     env = plant(house) or {}
     wrong = [line for line in lines_of(house, 1, **env) if line["state"] == "wrong"]
     assert ", ".join(line["subject"] for line in wrong) == subject, wrong

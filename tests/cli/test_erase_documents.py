@@ -89,15 +89,7 @@ def test_a_copy_is_listed_with_what_it_is_a_copy_of(house: Project, login: str) 
 
 
 def test_a_name_with_dashes_in_the_front_matter_hides_no_record(house: Project) -> None:
-    words = (
-        "--answer",
-        "auth_strategy=OAuth",
-        "--accept",
-        "--again",
-        "--by",
-        "Ada --- Lovelace",
-        "--json",
-    )
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada --- Lovelace", "--json")
     session_id = house.call("start", "A login", *words).json["session_id"]
     moved(house, f"{DECISIONS}/auth.md")
     assert listed(house, session_id) == [f"{DECISIONS}/auth.md"]

@@ -388,19 +388,13 @@ def test_a_name_of_no_record_is_no_session_and_one_is_replaced_once_under_a_key(
 ) -> None:
     filed(house)
     house.call("show", "20201021-use-it").refused(1, "20201021-use-it")
-    words = (
-        "start",
-        "Keep orders in a database",
-        "--answer",
-        "db_type=PostgreSQL",
-        "--supersedes",
-        "ADR-7",
-    )
+    stores = ("start", "Keep orders in a database", "--answer", "db_type=PostgreSQL")
+    words = (*stores, "--supersedes", "ADR-7")
     first = house.call(*words, "--no-input", "--key", "k", "--json").json
     assert house.call("accept", "last", "--by", "Ada").code == 0
     again = house.call(*words, "--no-input", "--key", "k", "--json").json
     assert again["session_id"] == first["session_id"]
-    other = house.call(*words[:-2], "--no-input", "--key", "k")
+    other = house.call(*stores, "--no-input", "--key", "k")
     assert (other.code, other.out) == (1, "")
 
 
@@ -757,15 +751,9 @@ def test_a_record_beside_those_in_asciidoc_is_asciidoc_and_is_read_back(
 ) -> None:
     (folder := house.folder / "docs/adr").mkdir(parents=True)
     (folder / "0001-use-postgresql.adoc").write_text(ADOC[form])
-    words = (
-        "--path",
-        "src/{a,b}/**",
-        "--alternative",
-        "JWT: no *logout*",
-        "--because",
-        "It is C++",
-    )
-    first = house.decided(HOSTILE, *words)
+    where = ("--path", "src/{a,b}/**")
+    whys = ("--alternative", "JWT: no *logout*", "--because", "It is C++")
+    first = house.decided(HOSTILE, *where, *whys)
     (path,) = first["artifacts"]
     assert path == "docs/adr/0002-use-oauth-for-authentication.adoc"
     file = house.folder / path

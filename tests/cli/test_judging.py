@@ -21,16 +21,8 @@ from tests.providers import server
 from tests.providers.server import FakeAPI
 
 LIVE = (
-    "regress",
-    "--workflow",
-    "calls",
-    "--model",
-    "new",
-    "--live",
-    "--margin",
-    "0.7",
-    "--since",
-    "2020-01-01",
+    *("regress", "--workflow", "calls", "--model", "new", "--live"),
+    *("--margin", "0.7", "--since", "2020-01-01"),
 )
 KEY = r"\[q\]uit > "
 SECRET = "kim@example.com"

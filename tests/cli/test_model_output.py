@@ -104,17 +104,8 @@ def test_a_value_that_was_not_said_is_not_written(house: Project, api: FakeAPI) 
         ],
     }
     api.script(*said(clarify, invented, invented))
-    done = asked(
-        house,
-        api,
-        "start",
-        "Add login",
-        "--answer",
-        "auth_strategy=OAuth",
-        "--accept",
-        "--by",
-        "Ada",
-    )
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    done = asked(house, api, "start", "Add login", *words)
     assert done.code == 0
     assert "no usable answer from the model (schema violation)" in done.err
     (path,) = (house.folder / "docs" / "decisions").glob("*.md")

@@ -483,16 +483,8 @@ def test_what_is_not_for_notes_is_refused_clearly(
 
 
 def test_titles_are_shown_as_they_are_and_do_nothing(house: Project) -> None:
-    evil = (
-        "[bold]x[/bold]",
-        "\u202eevil\u2066",
-        ":smile: x",
-        "a\u2028b",
-        "\ufeffx",
-        "{0} %s",
-        "x\U000e0041",
-    )
-    for title in evil:
+    odd = ("a\u2028b", "\ufeffx", "{0} %s", "x\U000e0041")
+    for title in ("[bold]x[/bold]", "\u202eevil\u2066", ":smile: x", *odd):
         assert house.call("note", "add", "task", title).code == 0
         assert house.call("note", f"{title}, Arzt").code == 0
     for command in ("note list", "sessions --all-workflows"):

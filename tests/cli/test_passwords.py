@@ -19,11 +19,8 @@ ADDRESSES = FILED["ADDRESSES"]
 @each(
     "words",
     [
-        "sessions -v",
-        "admin db status -v --json",
-        "admin db backup copy.db -v",
-        "start x -v",
-        "show --debug",
+        *("sessions -v", "admin db status -v --json", "admin db backup copy.db -v"),
+        *("start x -v", "show --debug"),
     ],
 )
 def test_a_password_in_an_address_is_never_shown(house: Project, address: str, words: str) -> None:

@@ -128,13 +128,8 @@ def test_a_folder_that_is_gone_or_whose_name_is_no_text_is_said_so(
 
 READING: Final = (
     *("sessions", "show", "log", "prompt", "decisions", "why Strategy", "usage", "note list"),
-    *(
-        "replay last",
-        "admin render",
-        "admin renumber --check",
-        "admin export last",
-        "admin export --all",
-    ),
+    *("replay last", "admin render", "admin renumber --check", "admin export last"),
+    "admin export --all",
     *("audit verify", "audit verify --all", "audit trail", "audit checkpoint", "admin db status"),
     *("admin projections status", "admin projections rebuild"),
     *("admin erase last --dry-run", "answer last x", "accept last --by Ada"),

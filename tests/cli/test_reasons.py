@@ -20,12 +20,7 @@ from tests.cli.program import Project
 from tests.cli.terminal import ANSWER, BECAUSE, INSTEAD, KEY, terminal
 
 WHYS: Final = (
-    "--because",
-    "We know it",
-    "--consequence",
-    "One login",
-    "--alternative",
-    "SAML: slow",
+    *("--because", "We know it", "--consequence", "One login", "--alternative", "SAML: slow"),
 )
 ALL: Final = {
     "because": {"text": "We know it", "by": "user"},

@@ -156,15 +156,8 @@ def test_why_names_what_a_recall_read_and_superseded_decisions_are_marked(
     assert f"  read       sessions {decided[0][-8:]} (to event " in told
     empty = recall(house, "teleportation")["session_id"]
     assert "has no decision" in house.call("why", empty).err
-    house.call(
-        "start",
-        "Add login",
-        "--supersedes",
-        decided[0],
-        "--answer",
-        "auth_strategy=Magic Link",
-        *BY,
-    )
+    more = ("--supersedes", decided[0], "--answer", "auth_strategy=Magic Link", *BY)
+    house.call("start", "Add login", *more)
     found = recall(house, "login")
     said = {one["fields"][0][1]: one["status"] for one in found["results"]}
     assert said == {"Magic Link": "accepted", "OAuth": "superseded"}

@@ -458,17 +458,8 @@ def test_a_file_under_another_name_or_of_another_project_is_left_out(
     (file.parent / "000000000000.jsonl").write_bytes(file.read_bytes())
     clone.decided("Use a database", key="db_type=MySQL")
     env = {"PREFLIGHTS_PROJECT": "other", "PREFLIGHTS_DATABASE_URL": str(tmp_path / "other.db")}
-    house.call(
-        "start",
-        "Add SSO",
-        "--answer",
-        "auth_strategy=JWT",
-        "--accept",
-        "--again",
-        "--by",
-        "Ada",
-        env=env,
-    )
+    words = ("--answer", "auth_strategy=JWT", "--accept", "--again", "--by", "Ada")
+    house.call("start", "Add SSO", *words, env=env)
     files = {*(house.folder / SESSIONS).glob("*.jsonl")}
     (foreign,) = files - {session_file(house, decided)}
     (file.parent / foreign.name).write_bytes(foreign.read_bytes())

@@ -98,12 +98,8 @@ def test_sessions_are_found_by_words_id_model_calls_and_cost(house: Project) -> 
         return [row["intention"] for row in rows]
 
     for words in (
-        *(
-            ("--query", "orders STORE"),
-            ("--query", id_),
-            ("--query", id_[-8:]),
-            ("--with", "calls"),
-        ),
+        *(("--query", "orders STORE"), ("--query", id_), ("--query", id_[-8:])),
+        ("--with", "calls"),
         *(("--cost-over", "0.000001"), ("--with", "calls", "--since", today, "--until", today)),
         *(("--query", "store", "--status", "needs_answers"), ("--with", "calls", "--all")),
     ):

@@ -158,16 +158,9 @@ def test_a_clone_is_known_by_its_session_files_and_a_namesake_is_not(
     done = clone.call("sessions", "--json", env=env)
     assert ([s["session_id"] for s in done.json["sessions"]], done.err) == ([session], "")
     assert not (clone.folder / ".git" / "preflights").exists()
-    unsaid.call(
-        "start",
-        "Login",
-        "--answer",
-        "auth_strategy=OAuth",
-        "--accept",
-        "--by",
-        "Ada",
-        env={"PREFLIGHTS_DATABASE_URL": "", "PREFLIGHTS_PROJECT": ""},
-    )
+    words = ("--answer", "auth_strategy=OAuth", "--accept", "--by", "Ada")
+    own = {"PREFLIGHTS_DATABASE_URL": "", "PREFLIGHTS_PROJECT": ""}
+    unsaid.call("start", "Login", *words, env=own)
     assert [*(unsaid.folder / SESSIONS).glob("*.jsonl")]
     assert unsaid.call("sessions").err == ASKED
 

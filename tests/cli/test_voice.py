@@ -262,14 +262,8 @@ def unread(house: Project, *args: str, stream: str = "stdout") -> tuple[int, byt
     "words",
     [
         *("--help", "--version", "admin completion bash", "start --help", "start y", "sessions"),
-        *(
-            "show",
-            "show --json",
-            "log last --json",
-            "admin export last",
-            "decisions",
-            "admin db status",
-        ),
+        *("show", "show --json", "log last --json", "admin export last", "decisions"),
+        "admin db status",
         *("audit verify", "audit trail", "audit trail --json", "replay last"),
     ],
 )
