@@ -447,9 +447,9 @@ def _drift_of(pairs: Sequence[CallPair]) -> Drift:
 
 
 def _title_of(call: AskedCall) -> str:
-    """The last words of the user."""
+    """The last words of the user, which stand before what tools gave to an agent."""
     turns = words_of_turns(turns_of_request(call.request))
-    said = [words for role, words in turns if role == "user"]
+    said = [words for role, words in turns if role == "user" and not words.startswith("[result: ")]
     return shortened(one_line(said[-1]), TITLE_MAX) if said else ""
 
 

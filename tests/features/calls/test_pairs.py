@@ -290,6 +290,14 @@ def test_a_change_that_cannot_be_read_is_refused(
         taken(request_, asked)
 
 
+def test_a_pair_of_an_agent_bears_the_words_of_its_user(request_: Request, api: FakeAPI) -> None:
+    api.script(said(lambda body: body["model"]))
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "3 files"}
+    turns = [{"role": "user", "content": one} for one in ("Mend the login", [result])]
+    (pair,) = judged(request_, NEW, [asked_call(request={"model": "old", "messages": turns})])
+    assert pair.title == "Mend the login"
+
+
 def test_claude_is_asked_by_its_own_api_with_a_limit_of_tokens(
     tmp_path: Path, api: FakeAPI
 ) -> None:
