@@ -81,7 +81,7 @@ EXAMPLES: Final = {
 @text_option("--led-by", metavar="NAME", help="Only this provider or model.")
 @text_option("--only", metavar="SESSION", help="Only the session of this id.")
 @click.option("--any-project", is_flag=True, help="Include every project in this log.")
-@click.option("--sample", type=click.IntRange(1), metavar="N", help="A sample of N sessions.")
+@click.option("--sample", type=click.IntRange(1), metavar="N", help="N of them; of calls, N pairs.")
 @click.option(
     "--prompt",
     "prompts",
