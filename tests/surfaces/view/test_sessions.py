@@ -357,7 +357,10 @@ def test_a_session_of_rules_alone_shows_what_came_of_it_and_a_faulted_one_asks_n
 def test_a_conversation_of_another_program_is_read_without_its_json(of_file: OpenFile) -> None:
     events = golden("a_conversation_of_each_dialect", "calls")[0]
     page = words(cards_of(of_file(events).text(path(events))))
-    assert "gpt-4o openai, 2026-09-21 14:13 UTC Sent: 1 message user Where is my parcel?" in page
+    assert (
+        "gpt-4o call 1, openai, 2026-09-21 14:13 UTC Sent: 1 message user Where is my parcel?"
+        in page
+    )
     assert "Sent: 2 new messages, behind 1 of the call before assistant new Tomorrow." in page
     assert "Not used: status 529; no answer; overloaded" in page
     assert "Not whole: cut off" in page
