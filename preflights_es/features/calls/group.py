@@ -21,7 +21,7 @@ class _Calls(Lazy):
 def calls_command() -> None:
     """Take in the calls of models that any program made, look at them, judge them, erase them.
 
-    `preflights calls` alone lists the sessions: one for each conversation.
+    `preflights calls` alone lists the sessions: one for each conversation, or recorded run.
 
     \b
     Examples:
