@@ -391,7 +391,18 @@ class LLMAPIError(LLMError):
     kind = "api_error"
 
 
-class LLMEmptyError(LLMAPIError, ValueError):
+class ReportedCall:
+    """What a response reported that was paid, and cannot be used: fields of a `Completion`."""
+
+    received: str = ""
+    stop_reason: str = ""
+    model: str = ""
+    request_id: str = ""
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class LLMEmptyError(LLMAPIError, ReportedCall, ValueError):
     """The response holds no text."""
 
 
@@ -438,17 +449,11 @@ class LLMOutputError(LLMError):
         self.excerpt = excerpt
 
 
-class LLMUnfinishedError(LLMOutputError):
+class LLMUnfinishedError(LLMOutputError, ReportedCall):
     """What was received is not the whole of a response; it is kept as far as it is short.
 
-    Root of a cut-off and of a refused response; the other fields are those of a `Completion`.
+    Root of a cut-off and of a refused response.
     """
-
-    stop_reason: str = ""
-    model: str = ""
-    request_id: str = ""
-    input_tokens: int | None = None
-    output_tokens: int | None = None
 
     def __init__(self, message: str, *, received: str = "", **said: str | int | None) -> None:
         super().__init__(message, excerpt=received[:200])

@@ -27,10 +27,12 @@ from preflights_es.kernel.completions import (
 )
 from preflights_es.kernel.errors import (
     LLMAPIError,
+    LLMEmptyError,
     LLMError,
     LLMLostError,
     LLMRequestRejectedError,
     LLMUnfinishedError,
+    ReportedCall,
 )
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.json import canonical_json
@@ -343,11 +345,14 @@ def served(outcome: CompletionReceived | CompletionFailed) -> Completion:
 def error_of_failed_call(failed: CompletionFailed) -> LLMError:
     """The error that a recorded failure was; its kind stays even where no class has it."""
     cls = _classes().get(failed.kind, LLMError)
+    if cls is LLMAPIError and failed.model:
+        cls = LLMEmptyError
     if issubclass(cls, LLMUnfinishedError):
-        facts = get_call_facts(failed)
-        error: LLMError = cls(failed.message, received=failed.received, **facts)
+        error: LLMError = cls(failed.message, received=failed.received)
     else:
         error = cls(failed.message)
+    if isinstance(error, ReportedCall):
+        vars(error).update(get_call_facts(failed))
     if failed.untaken and isinstance(error, LLMRequestRejectedError):
         error.untaken = failed.untaken
     error.retry_after_ms = failed.retry_after_ms

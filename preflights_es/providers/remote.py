@@ -481,7 +481,9 @@ class RemoteProvider(LLMProvider):
             raise self.unfinished(LLMTruncatedError, text or "", found)
         if not text or (why in TOOLS and not text.strip()):
             problem = f"the response holds no text (it stopped for {found.stop_reason!r})"
-            raise self.failure(problem, LLMEmptyError)
+            empty = self.failure(problem, LLMEmptyError)
+            vars(empty).update(get_call_facts(found))
+            raise empty
         return found
 
     def unfinished(

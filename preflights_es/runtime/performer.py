@@ -25,7 +25,7 @@ from preflights_es.kernel.errors import (
     LLMError,
     LLMLostError,
     LLMRequestRejectedError,
-    LLMUnfinishedError,
+    ReportedCall,
     StoreError,
 )
 from preflights_es.kernel.events import Actor, Outcome
@@ -203,7 +203,7 @@ class Performer:
         )
         if isinstance(error, LLMRequestRejectedError) and error.untaken:
             return msgspec.structs.replace(failed, untaken=error.untaken)
-        if not isinstance(error, LLMUnfinishedError):
+        if not isinstance(error, ReportedCall):
             return failed
         return msgspec.structs.replace(
             failed,
@@ -211,7 +211,7 @@ class Performer:
             **self._safe_facts(error),
         )
 
-    def _safe_facts(self, said: Completion | LLMUnfinishedError) -> dict[str, Any]:
+    def _safe_facts(self, said: Completion | ReportedCall) -> dict[str, Any]:
         return {
             name: self._safe(_spell_out_surrogates(fact), _redact_response_label)
             if isinstance(fact, str)

@@ -18,6 +18,7 @@ from preflights_es.kernel.completions import CompletionFailed, CompletionRequest
 from preflights_es.kernel.errors import (
     ErasedSession,
     LLMAPIError,
+    LLMEmptyError,
     LLMError,
     LLMLostError,
     LLMRateLimitError,
@@ -173,6 +174,15 @@ def test_a_recorded_failure_is_the_same_error_again(kind: str, cls: type[LLMErro
     assert type(error) is cls
     assert (error.kind, str(error), error.retry_after_ms) == (kind, "no", 90_000)
     assert getattr(error, "received", "some") == "some"
+
+
+def test_a_recorded_response_without_a_text_keeps_what_was_paid() -> None:
+    failed = CompletionFailed(
+        at=1, actor=Actor("script"), call="c", kind="api_error", message="no", model="m"
+    )
+    error = error_of_failed_call(replace(failed, output_tokens=345))
+    assert isinstance(error, LLMEmptyError)
+    assert (error.model, error.output_tokens) == ("m", 345)
 
 
 def test_new_rules_and_bugs_are_run_to_their_end_and_an_undecided_input_stays_out() -> None:

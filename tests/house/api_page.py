@@ -198,7 +198,8 @@ def failures() -> str:
     rows = ["| error | is a | when | attributes |", "| --- | --- | --- | --- |"]
     for one in tree:
         if one in roots:
-            bases = ", ".join(f"`{base.__name__}`" for base in one.__bases__)
+            of = (base for base in one.__bases__ if base is not errors.ReportedCall)
+            bases = ", ".join(f"`{base.__name__}`" for base in of)
             own = ", ".join(f"`{attribute}`" for attribute in _attributes(one))
             rows.append(f"| `{one.__name__}` | {bases} | {_sentence(one)} | {own} |")
     return "\n".join(rows) + "\n"
@@ -210,7 +211,8 @@ def _is_ours(one: object) -> bool:
 
 def _attributes(error: type) -> list[str]:
     """What its own class and `__init__` declare."""
-    declared = [*vars(error).get("__annotations__", {})]
+    shared = [base for base in error.__bases__ if base is errors.ReportedCall]
+    declared = [name for one in (*shared, error) for name in vars(one).get("__annotations__", ())]
     if "__init__" not in vars(error):
         return declared
     tree = ast.parse(textwrap.dedent(inspect.getsource(vars(error)["__init__"])))

@@ -28,6 +28,7 @@ from preflights_es.kernel.errors import (
     LLMTimeoutError,
     LLMTruncatedError,
     ProviderMissing,
+    ReportedCall,
     SettingsError,
 )
 from preflights_es.kernel.text import Secret
@@ -649,6 +650,8 @@ def test_a_response_that_did_not_end_by_itself_is_an_error(
     found = failure(provider(endpoint, api))
     assert type(found) is kind
     assert words in str(found)
+    if isinstance(found, ReportedCall):  # it was paid
+        assert found.output_tokens == server.OUTPUT_TOKENS
 
 
 def test_the_record_of_a_long_response_is_short(api: FakeAPI, endpoint: str) -> None:

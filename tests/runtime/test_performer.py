@@ -21,6 +21,8 @@ from preflights_es.kernel.completions import (
     CompletionRequested,
 )
 from preflights_es.kernel.errors import (
+    LLMEmptyError,
+    LLMError,
     LLMRefusedError,
     LLMTimeoutError,
     LLMTruncatedError,
@@ -621,15 +623,15 @@ def test_a_call_whose_row_is_lost_is_made_once(processes: Processes, log: Path) 
 # 6. What an unusable response cost -----------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [LLMTruncatedError, LLMRefusedError])
+@pytest.mark.parametrize("kind", [LLMTruncatedError, LLMRefusedError, LLMEmptyError])
 def test_what_was_paid_for_an_unusable_response_is_recorded(
-    processes: Processes, kind: type[LLMTruncatedError | LLMRefusedError]
+    processes: Processes, kind: type[LLMError]
 ) -> None:
     ada = processes.another()
     begun(ada)
     key = "-".join(("sk", "ant", "a1B2" * 8))
-    error = kind(
-        "no use",
+    error = kind("no use")
+    vars(error).update(
         received=f"half \ud800 {key}",
         stop_reason="st\udfffop",
         model="mo\ud800del",
