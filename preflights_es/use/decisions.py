@@ -199,7 +199,7 @@ def _list_records_held_then(
     """The records that were in force at the end of a day, as far as dates tell."""
     known = [one for one in records if one.is_held or one.status == "superseded"]
     accepted = list_decisions(request, everything=True) if known else ()
-    own = {row.number: row for row in accepted if row.number and row.accepted_at}
+    own = [row for row in accepted if row.number and row.accepted_at]
     for one in known:
         if not one.date or one.date[:DAY_LENGTH] > day:
             continue

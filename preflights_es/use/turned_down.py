@@ -92,19 +92,19 @@ def value_in(title: str) -> str:
 
 
 def of_records(
-    records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
+    records: Sequence[ForeignRow], own: Sequence[DecisionRow]
 ) -> Iterator[tuple[DecisionRow | ForeignRow, TurnedDown]]:
     """Values of records of other tools that were superseded, each with what took its place.
 
     Args:
         records: all of them.
-        numbers: decisions in force, by number.
+        own: decisions in force.
     """
     held = [one for one in records if one.is_held]
     for old in records:
         if old.status != "superseded" or not old.value:
             continue
-        later = find_successor(old, held, numbers)
+        later = find_successor(old, held, own)
         values = values_of([later]) if later else ()
         is_same = canonical(old.value) in map(canonical, values)
         # What only held for a part says nothing of the whole.
@@ -134,7 +134,7 @@ def chosen_in(fields: Fields, others: Sequence[TurnedDown]) -> Iterator[str]:
 
 
 def find_successor(
-    old: ForeignRow, records: Sequence[ForeignRow], numbers: Mapping[int, DecisionRow]
+    old: ForeignRow, records: Sequence[ForeignRow], own: Sequence[DecisionRow]
 ) -> DecisionRow | ForeignRow | None:
     """What took a record's place, where that is one of these and named beyond doubt."""
     from preflights_es.records.status_words import reference
@@ -147,8 +147,8 @@ def find_successor(
     found: list[DecisionRow | ForeignRow] = [
         one for one in records if any(map(one.is_called, names)) or one.title == said.text
     ]
-    if said.number is not None and (own := numbers.get(said.number)):
-        found.append(own)
+    if said.number is not None:
+        found += [one for one in own if one.number == said.number]
     beside = [one for one in found if _sequence_of_row(one) == sequence_of_path(old.path)]
     found = beside or found  # each folder has its own numbers
     return found[0] if len(found) == 1 else None

@@ -151,6 +151,20 @@ def test_a_day_a_category_and_a_search_find_records_as_they_find_decisions(house
     assert ("No decision matches" in found, "ADR-0007" in found) == (False, True)
 
 
+def test_a_number_of_two_packages_means_the_successor_beside_the_record(house: Project) -> None:
+    packages = {one: f"{one}/docs/adr/0001-use-redux.md" for one in ("web", "sync")}
+    for name, path in packages.items():
+        filed(house, path, n="1", title=f"Use Redux in {name}")
+    filed(house, "api/docs/adr/0002-use-arq.md", n="2", title="Use arq")
+    for name, path in packages.items():
+        package = Project(house.folder / name, house.home)
+        words = ("--supersedes", path, "--again", "--accept", "--by", "Ada", "--json")
+        done = package.call("start", "Add login", *LOGIN, *words)
+        assert done.json["artifacts"][0].startswith(f"{name}/docs/adr/0002-"), done
+    then = house.call("decisions", "--at", "2021-01-01", "--json").json["foreign"]
+    assert [one["title"] for one in then][1:] == ["Use Redux in sync", "Use Redux in web"]
+
+
 def test_a_status_that_is_not_understood_is_named_and_not_held(house: Project) -> None:
     filed(house, status="Rechazado")
     filed(house, "docs/decisions/0008-use-kafka.md", n="8", title="Use Kafka", status="")

@@ -447,7 +447,7 @@ def _successor_changed(
 
 
 def _find_held_successor(old: ForeignRow, records: Sequence[ForeignRow]) -> Row | None:
-    return find_successor(old, [one for one in records if one.is_held], {})
+    return find_successor(old, [one for one in records if one.is_held], ())
 
 
 def _is_one_file(was: Row | None, now: Row | None) -> bool:

@@ -57,9 +57,8 @@ def barred(in_force: Sequence[Row], others: Iterable[Row]) -> list[Barred]:
     own = [row for row in in_force if isinstance(row, DecisionRow)]
     found = [Barred(row, what) for row in own for what in turned_down_by(row, former)]
     records = [row for row in every if isinstance(row, ForeignRow)]
-    numbers = {row.number: row for row in own if row.number is not None}
     known = {(one.name, one.what.name) for one in found}
-    more = (Barred(*pair) for pair in of_records(records, numbers))
+    more = (Barred(*pair) for pair in of_records(records, own))
     found += [one for one in more if (one.name, one.what.name) not in known]
     return [one for one in found if binds(one.row)]
 

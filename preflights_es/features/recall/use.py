@@ -146,13 +146,12 @@ def _find_newer_record(process: Process, search: MemorySearch, row: ForeignRow) 
     """
     every = search.records.of.values() if search.records else ()
     others = [one for one in every if is_counted(one)]
-    own = filter(is_counted, log_decisions(process, everything=True))
-    numbers = {one.number: one for one in own if one.number is not None}
+    own = [*filter(is_counted, log_decisions(process, everything=True))]
     place: ForeignRow | DecisionRow | None = row
     for _ in range(CHAIN_MAX):
         if not isinstance(place, ForeignRow) or place.is_held:
             break
-        place = find_successor(place, others, numbers)
+        place = find_successor(place, others, own)
     if isinstance(place, ForeignRow):
         return place if place.is_held else ""
     return place.session_id if place else ""
