@@ -166,9 +166,14 @@ def _session_waiting_kind(session: View) -> Kind | None:
 
 
 def _unsettled(process: Process, *, deciding: bool) -> Iterator[str]:
+    newer = set[str]()
     for head, kept in process.projector.newest(process.project):
         status = kept["status"] if kept and kept["version"] == head.version else ""
+        is_newest = head.workflow not in newer
+        newer.add(head.workflow)
         if status in CLOSED or (workflow := WORKFLOWS.get(head.workflow)) is None:
+            continue
+        if workflow.shown.newest_waits and status == "needs_answers" and not is_newest:
             continue
         is_left_out = deciding and workflow.filed.decided is None
         if status not in workflow.shown.settled and not is_left_out:

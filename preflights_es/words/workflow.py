@@ -292,6 +292,8 @@ class ShownPart(msgspec.Struct, Generic[S], frozen=True, kw_only=True):
     aside: bool = False
     """Whether its sessions are no decisions: they are `last` for commands that take any session,
     and a list of sessions has them where it is asked for them."""
+    newest_waits: bool = False
+    """Whether a question waits for an answer only in the newest session: who asks anew goes on."""
     made_calls: Callable[[Sequence[Event | None]], Iterable[tuple[int, MadeCall]]] | None = None
     """Pairs of an event's place and the call of a model that it records, where another program made
     it; None where only this program asks models."""

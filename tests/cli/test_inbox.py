@@ -44,6 +44,15 @@ def test_the_inbox_names_what_waits_and_the_command_that_settles_it(house: Proje
     assert f"preflights answer {asked[-8:]}" in house.call("inbox").out
 
 
+def test_a_question_about_data_waits_until_another_is_asked(house: Project) -> None:
+    misspelt = house.call("ask", "decisons", "--json").json["session_id"]
+    (waiting,) = house.call("inbox", "--json").json["waiting"]
+    assert (waiting["session_id"], waiting["kind"]) == (misspelt, "question")
+    assert house.call("ask", "decisions").code == 0
+    assert house.call("inbox").out == "Nothing waits.\n"
+    assert house.show(misspelt)["status"] == "needs_answers"
+
+
 def test_an_answer_without_a_value_asks_the_question_at_a_terminal(house: Project) -> None:
     asked = _opened(house, "Store orders in a database")
     house.call("answer", "last").refused(2, "give an answer")

@@ -33,6 +33,7 @@ WORKFLOW: Workflow[MetricsState] = Workflow(
         settled=("stopped",),
         reached=metrics_reached,
         aside=True,
+        newest_waits=True,
     ),
     led=LedPart(
         lead=lambda state: state.led.lead,
