@@ -194,7 +194,7 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
     """Workflows by name, each imported when it is first asked for.
 
     Iterating gives those of the folder of features, and those of other packages that were asked
-    for before.
+    for before; never `IMPORTS`, whose stream is no session of a person's.
     """
 
     def __init__(self, features: Features | None = None) -> None:
@@ -241,7 +241,7 @@ class Registry(MutableMapping[str, "Workflow[Any]"]):
 
     def __iter__(self) -> Iterator[str]:
         found = (name for name, one in self._features.items() if one.workflow)
-        return iter(dict.fromkeys((*found, *self._loaded)))
+        return iter(dict.fromkeys((*found, *(one for one in self._loaded if one != IMPORTS))))
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
