@@ -18,6 +18,7 @@ from preflights_es.kernel.ports import Head
 from preflights_es.kernel.text import late_pattern
 from preflights_es.runtime.features import IMPORTS
 from preflights_es.runtime.runner import Runner
+from preflights_es.store.stored_events import erased_before
 
 RECORD: Final = late_pattern(r"adr-?0*([1-9][0-9]{0,8})", re.IGNORECASE)
 _NUMBER: Final = late_pattern(r"(?:[a-z]+[-_ ]?)?(?:(?:19|20)\d\d[-_](?=\d))?(\d{1,6})", re.ASCII)
@@ -25,6 +26,7 @@ _OWN_FOLDER: Final = late_pattern(
     r"/(?:readme|index)\.[a-z]+$"
 )  # the page of a record that has one
 RECENT: Final = 50  # sessions looked at before all of a project are
+ENDING: Final = 2  # events that an erasure ends a session with: what was asked, and that it is so
 LAST = "last"
 ANY: Final = "*"
 """In place of a workflow: any, but no recorded calls of other programs, and no import."""
@@ -218,15 +220,29 @@ class Finder:
         return handle.workflow.filed.number(handle.session.state) == number
 
     def _last(self, of: str) -> str:
-        """The newest session of the project, open or closed."""
+        """The newest session of the project, open or closed.
+
+        What is erased can only be looked at: for a command of one kind, it is `last` where there is
+        nothing else.
+        """
+        newest = ""
         for session_id in self.list_newest(of):
-            return session_id
+            newest = newest or session_id
+            if of == ANY or not self._is_erased(session_id):
+                return session_id
+        if newest:
+            return newest
         message = "this project has no such session yet"
         others = (head for head in self._newest_first() if head.workflow != IMPORTS)
         if of in ("", ANY) and (newest := next(others, None)):
             named = ids.short_session(newest.session_id)
             message += f"; name its newest, of {newest.workflow}, by the id {named}"
         raise UnknownSession(LAST, message)
+
+    def _is_erased(self, session_id: str) -> bool:
+        head = self._runner.store.head(session_id)
+        end = self._runner.store.read(session_id, head.version - ENDING) if head else ()
+        return erased_before(end) > 0
 
     def list_newest(self, of: str = "") -> Iterator[str]:
         """The sessions that `last` may mean, newest first."""

@@ -46,6 +46,15 @@ def _today(text: str) -> str:
     return found[0]
 
 
+def test_last_is_erased_only_for_what_looks_at_it_or_where_nothing_else_is(house: Project) -> None:
+    note, other = (house.call("note", "Call Ada", "--json").json["session_id"] for _ in "ab")
+    erased(house, other)
+    assert house.call("note", "done", "last.1").code == 0
+    assert house.show("last")["session_id"] == other
+    erased(house, note)
+    house.call("note", "done", "last.1").refused(1, "was erased")
+
+
 def test_an_erased_session_is_shown_as_such_everywhere(house: Project) -> None:
     session_id = house.decided()["session_id"]
     erased(house, session_id, "--reason", "asked for by AKIAIOSFODNN7EXAMPLE")
