@@ -225,13 +225,13 @@ class Finder:
         What is erased can only be looked at: for a command of one kind, it is `last` where there is
         nothing else.
         """
-        newest = ""
+        first = ""
         for session_id in self.list_newest(of):
-            newest = newest or session_id
+            first = first or session_id
             if of == ANY or not self._is_erased(session_id):
                 return session_id
-        if newest:
-            return newest
+        if first:
+            return first
         message = "this project has no such session yet"
         others = (head for head in self._newest_first() if head.workflow != IMPORTS)
         if of in ("", ANY) and (newest := next(others, None)):
