@@ -146,10 +146,11 @@ def _say_why(voice: Voice, value: Why, sources: Mapping[str, str]) -> None:
     if (question := value.question) is not None:
         voice.say(f"  question   {_quote_shown_line(question.text)} (event {question.version})")
     if (answer := value.answer) is not None:
-        said = ", ".join(map(one_line, answer.values))
-        source = sources.get(value.source, value.source)
+        said = _quote_shown_line(", ".join(map(one_line, answer.values)))
+        said += f", {sources.get(value.source, value.source)}"
+        said = said if answer.values else "another answer says it"
         relayed = f", relayed by {_actor_in_words(answer.relayed_by)}" if answer.relayed_by else ""
-        voice.say(f"  answer     {_quote_shown_line(said)}, {source}, {_by_at(answer)}{relayed}")
+        voice.say(f"  answer     {said}, {_by_at(answer)}{relayed}")
     if (response := value.response) is not None:
         did = "read the value" if value.answer is None else "worded the question"
         who_said = "writer" if response.provider in WRITERS else "model"
