@@ -226,7 +226,9 @@ GERMAN: Final = {
     "cannot be answered any more: the decision is accepted": (
         "nimmt keine Antwort mehr: die Entscheidung ist angenommen"
     ),
-    "a question is still open": "eine Frage ist noch offen",
+    "nothing is proposed yet: a question, or a call of the model, is open": (
+        "noch ist nichts vorgeschlagen: eine Frage oder ein Aufruf des Modells ist offen"
+    ),
     "it is proposed already: a person has to accept it": (
         "es ist schon vorgeschlagen: ein Mensch muss es annehmen"
     ),

@@ -494,7 +494,7 @@ REFUSED: Final = {
     "closed": "cannot be answered any more: the decision is accepted",
 }
 _CHANGES: Final = {
-    "question_open": "a question is still open",
+    "question_open": "nothing is proposed yet: a question, or a call of the model, is open",
     "already_accepted": "it is accepted already",
     "already_proposed": "it is proposed already: a person has to accept it",
     "patch_changed": "the session moved on since the patch was shown",
