@@ -9,8 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-import msgspec
-
 from preflights_es.kernel.text import late_pattern, shortened
 from preflights_es.records.record_names import (
     RECORD_MAX,
@@ -31,13 +29,13 @@ from preflights_es.records.record_text import (
     Heading,
     Parts,
     TextPlace,
-    body_of,
     chosen_of,
     decode_record_text,
     narrow,
     parts_of,
     scalar,
     split_yaml_list,
+    with_body,
 )
 from preflights_es.records.status_words import (
     REFERENCES_MAX,
@@ -72,8 +70,7 @@ def foreign_record(path: str, content: bytes) -> ForeignRecord:
         Unreadable: it has more than `RECORD_MAX` bytes, or is in no encoding of Markdown.
     """
     parts = _parse_record_parts(content)
-    header = msgspec.structs.asdict(_read_foreign_header(path, parts))
-    return ForeignRecord(**header | msgspec.structs.asdict(body_of(parts)))
+    return with_body(_read_foreign_header(path, parts), parts)
 
 
 def record_header(path: str, content: bytes) -> RecordHeader:

@@ -12,6 +12,7 @@ from typing import Final, Literal, NamedTuple
 import msgspec
 
 from preflights_es.kernel.text import late_pattern, one_line, shortened
+from preflights_es.records.record_names import ForeignRecord, RecordHeader
 from preflights_es.records.status_words import iso_date, strip_links_and_emphasis
 
 # A title of one sign, below comments, attributes and anchors at most; of another sign, above two
@@ -456,27 +457,18 @@ OPTION_MAX: Final = 200  # characters
 OPTIONS_MAX: Final = 30
 
 
-class Body(msgspec.Struct, frozen=True):
-    """Each is on one line, and empty where the record does not say it."""
-
-    context: str
-    chosen: str
-    because: str
-    considered: tuple[str, ...]
-
-
-def body_of(parts: Parts) -> Body:
-    """Read the sections, by their names in English and German."""
+def with_body(header: RecordHeader, parts: Parts) -> ForeignRecord:
+    """A record with what its sections say, by their names in English and German."""
     sections = {section: _section(parts, names) for section, names in _SECTIONS.items()}
     chosen, because = _choice(parts, sections["decision"])
-    return Body(
-        context=shortened(" ".join(_paragraphs(parts, sections["context"])), BODY_MAX),
-        chosen=shortened(chosen, BODY_MAX),
-        because=shortened(because, BODY_MAX),
-        considered=(
-            tuple(_read_considered_options(parts, sections["options"])) or _closing_options(parts)
-        )[:OPTIONS_MAX],
-    )
+    considered = tuple(_read_considered_options(parts, sections["options"]))
+    said = {
+        "context": shortened(" ".join(_paragraphs(parts, sections["context"])), BODY_MAX),
+        "chosen": shortened(chosen, BODY_MAX),
+        "because": shortened(because, BODY_MAX),
+        "considered": (considered or _closing_options(parts))[:OPTIONS_MAX],
+    }
+    return ForeignRecord(**msgspec.structs.asdict(header) | said)
 
 
 def chosen_of(parts: Parts) -> str:
