@@ -155,7 +155,9 @@ class Recorder:
         step = self.by(actor).open(
             NewSession(intention, mark=mark, supersedes=supersedes),
             Setup(preflights="0.1.0", decider=WORKFLOW.decider.version),
-            heuristics or HeuristicsConfig(),
+            heuristics
+            if isinstance(heuristics, Heuristics)
+            else Heuristics(heuristics or HeuristicsConfig()),
             context=context,
         )
         self.order.append(step.handle.session_id)
@@ -174,7 +176,7 @@ class Recorder:
         lead = Lead("sim", "simllm/1", (("seed", str(seed)), ("faults", faults)), strict)
         self.asked = SimLLMProvider(seed, FaultConfig.parsed(faults), BANK)
         setup = Setup("0.1.0", WORKFLOW.decider.version, "sim", lead=lead)
-        step = self.by(actor).open(NewSession(intention), setup, HeuristicsConfig())
+        step = self.by(actor).open(NewSession(intention), setup, Heuristics(HeuristicsConfig()))
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -182,7 +184,7 @@ class Recorder:
         """A session that a model leads which says this in turn, as far as its first question."""
         self.asked = ScriptedProvider(*replies)
         setup = Setup("0.1.0", WORKFLOW.decider.version, "script", lead=Lead("script", "model-1"))
-        step = self.by().open(NewSession(intention), setup, HeuristicsConfig())
+        step = self.by().open(NewSession(intention), setup, Heuristics(HeuristicsConfig()))
         self.order.append(step.handle.session_id)
         return self.settled(step.handle)
 
@@ -487,7 +489,7 @@ def a_task_of_a_note_is_decided(r: Recorder) -> None:
     step = r.by().open(
         NewSession("Add login to the shop"),
         Setup(preflights="0.1.0", decider=WORKFLOW.decider.version),
-        HeuristicsConfig(),
+        Heuristics(HeuristicsConfig()),
         item=ItemRef(1, note),
     )
     r.order.append(step.handle.session_id)
@@ -686,7 +688,9 @@ def an_agent_writes_the_question(r: Recorder) -> None:
     r.asked = GivenProvider("agent", written_question_response(written))
     lead = Lead("agent", "claude-code 2.1", (("sha256", "00"),))
     setup = Setup("0.1.0", WORKFLOW.decider.version, "agent", lead=lead)
-    step = r.by(CLAUDE).open(NewSession("Speed up the search"), setup, HeuristicsConfig())
+    step = r.by(CLAUDE).open(
+        NewSession("Speed up the search"), setup, Heuristics(HeuristicsConfig())
+    )
     r.order.append(step.handle.session_id)
     handle = r.settled(step.handle)
     given = [("custom.caching", ("Memcached",))]
@@ -722,7 +726,9 @@ def an_agent_asked_elsewhere(r: Recorder) -> None:
         ),
     ):
         own = r.by(CLAUDE)
-        step = own.open(NewSession(written.question), setup, HeuristicsConfig(), observed=observed)
+        step = own.open(
+            NewSession(written.question), setup, Heuristics(HeuristicsConfig()), observed=observed
+        )
         r.order.append(step.handle.session_id)
         handle = r.settled(step.handle)
         if observed.outcome == "answered":

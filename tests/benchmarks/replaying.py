@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from preflights_es.features.clarification.domain import WORKFLOW
-from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.completions import Completion, CompletionRequested
 from preflights_es.kernel.lead import Lead, Setup
@@ -103,7 +103,9 @@ def led_lines(sessions: int = SESSIONS) -> list[bytes]:
             recorder.asked = model
             # A project each: the runner reads a project's sessions for what a model is told.
             by = recorder.by(project=f"shop-{i}")
-            opened = by.open(NewSession(LED[i % len(LED)].format(i)), setup, HeuristicsConfig())
+            opened = by.open(
+                NewSession(LED[i % len(LED)].format(i)), setup, Heuristics(HeuristicsConfig())
+            )
             recorder.order.append(opened.handle.session_id)
             handle = recorder.settled(opened.handle)
             model.value = "PostgreSQL"

@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 
 from preflights_es.features.clarification.clarifications import clarifications_of
-from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
 from preflights_es.kernel.ports import Access
 from preflights_es.runtime.features import WORKFLOWS
 from preflights_es.store.frozen import read_frozen_revision
@@ -443,6 +443,6 @@ def test_what_is_recorded_in_a_log_that_is_thrown_away_is_a_bug_and_never_silent
     looker.process.close()
     careless = opened_process(tmp_path, access=Access.WRITE).request()
     setup = careless.setup(WORKFLOWS["clarification"])
-    clarifications_of(careless).open(NewSession("Add login"), setup, HeuristicsConfig())
+    clarifications_of(careless).open(NewSession("Add login"), setup, Heuristics(HeuristicsConfig()))
     with pytest.raises(AssertionError, match="recorded something"):
         careless.process.close()

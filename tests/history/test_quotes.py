@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.events import IntentionDeclared
-from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
 from preflights_es.history.erasure import Erasure, quotes_of
 from preflights_es.kernel.events import Actor, SourceSession
 from preflights_es.kernel.lead import Lead, Setup
@@ -42,7 +42,7 @@ class House:
     def ready(self, intention: str = "A login", answer: str = "OAuth", old: str = "") -> str:
         """A session that waits to be accepted."""
         setup = Setup(preflights="0", decider=WORKFLOW.decider.version)
-        config = HeuristicsConfig()
+        config = Heuristics(HeuristicsConfig())
         step = self.sessions.open(NewSession(intention, supersedes=old or None), setup, config)
         return self.sessions.answer(step.handle, [("auth_strategy", [answer])]).handle.session_id
 
@@ -55,7 +55,7 @@ class House:
         """A session whose model is told of what is in force."""
         setup = Setup(preflights="0", decider=WORKFLOW.decider.version, lead=LED)
         return self.sessions.open(
-            NewSession("B cache"), setup, HeuristicsConfig()
+            NewSession("B cache"), setup, Heuristics(HeuristicsConfig())
         ).handle.session_id
 
     def known(self, *quoted: str) -> list[tuple[str, str]]:

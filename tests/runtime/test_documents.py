@@ -9,7 +9,7 @@ import pytest
 
 from preflights_es.features.clarification.clarifications import Clarifications
 from preflights_es.features.clarification.domain.state import ClarificationState
-from preflights_es.features.clarification.domain.values import HeuristicsConfig
+from preflights_es.features.clarification.domain.values import Heuristics, HeuristicsConfig
 from preflights_es.history.replayer import Replayer
 from preflights_es.kernel.errors import (
     ArtifactOutside,
@@ -73,7 +73,7 @@ class House:
         sessions = self.by()
         setup = Setup(preflights="0", decider="clarification/1")
         opened = sessions.open(
-            NewSession(intention, supersedes=supersedes), setup, HeuristicsConfig()
+            NewSession(intention, supersedes=supersedes), setup, Heuristics(HeuristicsConfig())
         )
         step = sessions.answer(opened.handle, [("auth_strategy", ["OAuth"])])
         return step.handle.session_id
@@ -140,7 +140,7 @@ def test_an_accepted_decision_is_written_and_recorded_once(house: House) -> None
 def test_a_task_lies_under_its_uid(house: House) -> None:
     sessions = house.by()
     setup = Setup(preflights="0", decider="clarification/1")
-    opened = sessions.open(NewSession("Improve the ui"), setup, HeuristicsConfig())
+    opened = sessions.open(NewSession("Improve the ui"), setup, Heuristics(HeuristicsConfig()))
     sessions.answer(opened.handle, [("frontend_framework", ["Vue"])])
     step = sessions.accept(opened.handle.session_id, mark="task")
     house.documents.finish(step.handle)

@@ -39,12 +39,7 @@ from preflights_es.features.clarification.domain.state import (
     is_accepted_by_person,
     is_due,
 )
-from preflights_es.features.clarification.domain.values import (
-    Heuristics,
-    HeuristicsConfig,
-    LLMContext,
-    Mark,
-)
+from preflights_es.features.clarification.domain.values import Heuristics, LLMContext, Mark
 from preflights_es.features.clarification.domain.views import ClarificationView, Gate, gate_words
 from preflights_es.kernel import __version__
 from preflights_es.kernel.errors import PreflightsError, RecordWithoutSession, Refused
@@ -108,7 +103,7 @@ class Clarifications(Acceptances):
         self,
         new: NewSession,
         setup: Setup,
-        heuristics: Heuristics | HeuristicsConfig,
+        chosen: Heuristics,
         *,
         language: Language | None = None,
         context: LLMContext | None = None,
@@ -121,7 +116,7 @@ class Clarifications(Acceptances):
         """Begin a session.
 
         Args:
-            heuristics: what the settings come to, or tables alone.
+            chosen: what the settings come to.
             language: of the questions; None where the intention shows it.
             item: the task that is clarified.
             title: of that task; it is the intention where that is empty.
@@ -133,7 +128,6 @@ class Clarifications(Acceptances):
             Refused: the intention cannot be recorded, an answer would not be taken, or what it
                 supersedes cannot be superseded.
         """
-        chosen = heuristics if isinstance(heuristics, Heuristics) else Heuristics(heuristics)
         session_id, file = self.former(new.supersedes) if new.supersedes else ("", "")
         answers = normalize_answer_pairs(new.answers)
 
@@ -472,9 +466,7 @@ def _as_related(first: ProposedInput, other: Handle) -> Related:
 # A question that the actor wrote -------------------------------------------------------------
 
 
-def asking(
-    request: Request, written: WrittenQuestion, chosen: Heuristics | HeuristicsConfig
-) -> Setup:
+def asking(request: Request, written: WrittenQuestion, chosen: Heuristics) -> Setup:
     """What a session records of the writer; the request gives the question when it is asked.
 
     Raises:

@@ -519,10 +519,8 @@ _WRITTEN: Final = """
 """The parts of a written question, in the order of a response: a digest of it is recorded."""
 
 
-def tables_of(chosen: Heuristics | HeuristicsConfig) -> HeuristicsConfig:
+def tables_of(chosen: Heuristics) -> HeuristicsConfig:
     """The categories of a session that begins with these."""
-    if isinstance(chosen, HeuristicsConfig):
-        return chosen
     if chosen.pack is None:
         return chosen.tables
     from preflights_es.features.clarification.domain.pack import merge_session_tables
