@@ -71,21 +71,6 @@ def test_an_answer_that_does_not_count_leaves_the_question_open(
     assert waiting.show()["status"] == "needs_answers"
 
 
-def test_a_refused_answer_is_in_the_json_and_in_the_log(house: Project) -> None:
-    house.started_session()
-    done = house.call("answer", "last", "tbd", "--json")
-    assert done.code == 1
-    assert done.json["refused"] == [
-        {
-            "key": "auth_strategy",
-            "reason": "placeholder",
-            "message": "'auth_strategy' was given a placeholder, which decides nothing: "
-            "give an option, its number or your own words",
-        }
-    ]
-    assert house.events()[-1]["type"] == "clarification.answer_refused.v1"
-
-
 def test_answers_in_advance_leave_nothing_to_ask_and_are_the_scripts(house: Project) -> None:
     done = house.call(
         *("start", "Rework it", "--json"),

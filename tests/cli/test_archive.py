@@ -108,17 +108,6 @@ def test_sessions_that_are_mixed_line_by_line_are_refused(house: Project, three:
     assert "goes on after another one began: sort the lines by session" in done.err
 
 
-def test_one_damaged_session_keeps_the_file_out(house: Project, three: list[str]) -> None:
-    content = exported(house, "all.jsonl", "--any-project")
-    last = content.rstrip().rindex(b"\n")
-    (house.folder / "all.jsonl").write_bytes(content[: last + 100])
-    done = house.call("admin", "import", "all.jsonl", "--db", "copy.db")
-    assert done.code == 4
-    assert (
-        house.call("sessions", "--any-project", "--json", "--db", "copy.db").json["sessions"] == []
-    )
-
-
 def test_a_log_travels_between_engines_and_its_erasures_with_it(
     house: Project, three: list[str], postgres: str
 ) -> None:

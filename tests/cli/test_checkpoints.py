@@ -36,6 +36,10 @@ def test_a_checkpoint_names_every_session_with_its_version_and_hash(house: Proje
     ]
     assert root["sessions"] == 2
     assert said == f"Wrote 2 sessions to checkpoint.jsonl, root {root['root']}.\n"
+    assert house.call("audit", "checkpoint").out == (house.folder / "checkpoint.jsonl").read_text()
+    again = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
+    assert (again.code, again.err) == (1, "preflights: checkpoint.jsonl exists: name a new file\n")
+    assert house.call("audit", "checkpoint", "-o", "no/such/folder.jsonl").code == 5
 
 
 def test_its_root_can_be_made_again_and_git_changes_no_damage(house: Project) -> None:
@@ -46,13 +50,6 @@ def test_its_root_can_be_made_again_and_git_changes_no_damage(house: Project) ->
     file = house.folder / "checkpoint.jsonl"
     file.write_bytes(file.read_bytes().replace(b"\n", b"\r\n"))
     assert against(house)["same"] == 1
-
-
-def test_the_same_log_gives_the_same_checkpoint(house: Project) -> None:
-    house.decided()
-    house.started_session()
-    noted(house)
-    assert house.call("audit", "checkpoint").out == (house.folder / "checkpoint.jsonl").read_text()
 
 
 def test_a_log_that_only_grew_fits_its_checkpoint(house: Project) -> None:
@@ -157,13 +154,6 @@ def test_no_checkpoint_is_made_of_a_log_that_does_not_verify(house: Project) -> 
     assert not (house.folder / "checkpoint.jsonl").exists()
 
 
-def test_a_checkpoint_is_written_to_a_new_file(house: Project) -> None:
-    house.decided()
-    noted(house)
-    again = house.call("audit", "checkpoint", "-o", "checkpoint.jsonl")
-    assert (again.code, again.err) == (1, "preflights: checkpoint.jsonl exists: name a new file\n")
-
-
 def test_a_checkpoint_of_one_project_is_held_against_that_project(house: Project) -> None:
     house.decided()
     noted(house)
@@ -197,11 +187,6 @@ def test_a_checkpoint_that_cannot_be_read_is_refused(house: Project, name: str) 
     done = house.call("audit", "verify", "--against", name)
     assert (done.code, done.out) == (1, "")
     assert "cannot be read" in done.err
-
-
-@each("name", ["no/such/folder.jsonl", "."])
-def test_a_checkpoint_that_cannot_be_written_is_said(house: Project, name: str) -> None:
-    assert house.call("audit", "checkpoint", "-o", name).code in (1, 5)
 
 
 def damaged(lines: list[bytes]) -> list[list[bytes]]:

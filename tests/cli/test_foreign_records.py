@@ -390,13 +390,6 @@ def test_a_record_without_a_number_is_named_by_its_file(house: Project) -> None:
     assert "was replaced by 'ADR-0001' already" in house.call(*words, "--supersedes", names[0]).err
 
 
-def test_a_record_links_the_file_that_it_replaces(house: Project) -> None:
-    filed(house, "docs/decisions/7-db.md")
-    found = house.decided("Add SSO", "--supersedes", "ADR-0007")
-    text = (house.folder / found["artifacts"][0]).read_text()
-    assert "\nSupersedes [ADR-0007, Use PostgreSQL](7-db.md)" in text
-
-
 def test_a_name_of_no_record_is_no_session_and_one_is_replaced_once_under_a_key(
     house: Project,
 ) -> None:

@@ -75,16 +75,6 @@ def test_the_last_session_is_meant_where_a_command_only_reads_one(house: Project
         assert house.call(*command.split()) == named
 
 
-def test_a_brief_without_a_session_is_that_of_the_project(house: Project) -> None:
-    house.decided()
-    house.decided("Add SSO")
-    brief = house.call("prompt").out
-    assert brief.startswith("# Decisions of this project\n")
-    assert "Authentication: OAuth (ADR-0001)" in brief
-    assert "Authentication: OAuth (ADR-0002)" in brief
-    assert house.call("prompt", "last").out.startswith("# Task\n\n> Add SSO\n")
-
-
 @each("command", ["abandon", "answer", "revise", "admin erase", "note done"])
 def test_a_command_that_changes_a_session_wants_its_name(waiting: Project, command: str) -> None:
     before = waiting.show()

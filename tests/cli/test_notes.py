@@ -73,29 +73,11 @@ def test_a_note_as_json_has_every_field(house: Project) -> None:
         "de",
     )
     assert (found["warnings"], found["refused"]) == ([], [])
-    assert found["items"] == [
-        {
-            "id": f"{id_}.1",
-            "status": "open",
-            "type": "event",
-            "title": "Arzt",
-            "source": "extracted",
-            "confidence": 1.0,
-            "start_time": "14:00",
-        },
-        {
-            "id": f"{id_}.2",
-            "status": "open",
-            "type": "task",
-            "title": "Milch",
-            "source": "extracted",
-            "confidence": 1.0,
-            "duration_min": 30,
-            "duration_max": 30,
-            "importance": "high",
-            "due": "2026-12-04",
-        },
-    ]
+    both = {"status": "open", "source": "extracted", "confidence": 1.0}
+    event = {"id": f"{id_}.1", "type": "event", "title": "Arzt", "start_time": "14:00"}
+    task = {"id": f"{id_}.2", "type": "task", "title": "Milch", "importance": "high"}
+    more = {"duration_min": 30, "duration_max": 30, "due": "2026-12-04"}
+    assert found["items"] == [{**both, **event}, {**both, **task, **more}]
     assert [question["id"] for question in found["questions"]] == ["date"]
 
 

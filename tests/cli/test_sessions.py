@@ -313,7 +313,8 @@ def test_the_brief_of_a_task_begins_with_what_concerns_it(house: Project) -> Non
         "User sessions: Redis (ADR-0002)",
         "Orders: PostgreSQL (ADR-0001)",
     ]
-    assert in_force(house.call("prompt").out) == rest
+    brief = house.call("prompt").out
+    assert (brief.splitlines()[0], in_force(brief)) == ("# Decisions of this project", rest)
     done = house.call("prompt", "--for", "Add a column to the table of each order")
     first = "Orders: PostgreSQL (ADR-0001). Because: joins matter"
     assert in_force(done.out) == [first, *rest[:2]]

@@ -50,16 +50,6 @@ def test_a_session_travels_to_another_database_byte_for_byte(house: Project, fil
     assert house.call("replay", session_id, "--db", "copy.db").code == 0
 
 
-def test_a_number_that_was_imported_is_not_given_again(house: Project) -> None:
-    house.decided()
-    here = ("--db", "here.db")
-    house.call("admin", "import", "-", *here, stdin=exported(house))
-    (house.folder / "docs" / "decisions" / "0001-use-oauth-for-authentication.md").unlink()
-    assert house.decided("Add SSO", *here)["number"] == 2
-    assert house.call("admin", "render", house.show()["session_id"], *here).code == 0
-    assert house.call("admin", "renumber", "--check", *here).code == 0
-
-
 def test_several_sessions_travel_in_one_stream_and_no_file_is_overwritten(house: Project) -> None:
     first, second = house.decided()["session_id"], house.started_session()
     stream = exported(house, first) + b"\n" + exported(house, second)

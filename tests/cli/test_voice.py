@@ -232,7 +232,9 @@ def test_errors_leave_stdout_to_json(house: Project) -> None:
         assert done.err.startswith("preflights: ")
     house.started_session()
     done = house.call("answer", "last", "tbd", "--json")
-    assert json.loads(done.out)["refused"][0]["reason"] == "placeholder"
+    (refused,) = json.loads(done.out)["refused"]
+    assert (refused["key"], refused["reason"]) == ("auth_strategy", "placeholder")
+    assert refused["message"].startswith("'auth_strategy' was given a placeholder, which decides ")
     assert done.err.startswith("Not taken: ")
 
 

@@ -105,34 +105,24 @@ def test_a_pass_sends_a_temperature_of_zero_where_the_model_takes_one(
         assert (name in named) == (name in sent)
 
 
-def test_a_report_or_a_draft_of_a_model_obeys_no_escape(answered: Callable[[str], Result]) -> None:
+def test_a_report_or_a_draft_of_a_model_obeys_no_escape(
+    house: Project, answered: Callable[[str], Result]
+) -> None:
     done = answered('{"domains": [], "modules": [], "constraints": "\\u001b[2J"}')
     assert (done.code, done.is_safe()) == (1, True)
     lines = [line.strip() for line in done.out.splitlines()]
     assert sum(line.startswith(("/domains ", "/modules ", "/constraints ")) for line in lines) == 3
+    name = "Billing\x1b[2J\u202e"
     payload = {
-        "domains": [{"name": "Billing", "responsibility": "x" * 900_000}],
-        "modules": [{"name": "billing", "domain": "Billing"}],
+        "domains": [{"name": name, "responsibility": "x" * 900_000}],
+        "modules": [{"name": "billing", "domain": name}],
         "constraints": {"architecture": "hexagonal", "languages": ["python"]},
     }
     done = answered(json.dumps(payload))
-    assert done.code == 3
+    assert (done.code, done.is_safe(), "no model wrote it" in done.out) == (3, True, False)
+    assert house.show()["artifact"]["created_by"] == "llm"
     assert len(done.out) < 5_000
     assert "... 1 line cut: preflights artifacts show " in done.out
-
-
-def test_a_draft_of_a_model_is_its_own_and_obeys_no_escape(
-    house: Project, answered: Callable[[str], Result]
-) -> None:
-    payload = {
-        "domains": [{"name": "Billing\x1b[2J\u202e", "responsibility": "Invoices"}],
-        "modules": [{"name": "billing", "domain": "Billing\x1b[2J\u202e"}],
-        "constraints": {"architecture": "hexagonal", "languages": ["python"]},
-    }
-    done = answered(json.dumps(payload))
-    assert (done.code, done.is_safe()) == (3, True), done.out
-    assert "no model wrote it" not in done.out
-    assert house.show()["artifact"]["created_by"] == "llm"
 
 
 def test_a_plan_that_fits_no_later_request_is_refused_by_its_size(
