@@ -33,12 +33,6 @@ def test_the_same_seed_and_prompt_give_the_same_entities() -> None:
     assert names["Acme Corp"] == "organization"
 
 
-def test_a_certain_timeout_is_a_timeout_error() -> None:
-    provider = SimLLMProvider(seed=42, faults=FaultConfig(llm_timeout=1.0))
-    with pytest.raises(TimeoutError):
-        run(provider.complete("any prompt"))
-
-
 def test_it_is_public_under_its_own_name() -> None:
     assert preflights_es.SimLLMProvider is SimLLMProvider
     assert preflights_es.FaultConfig is FaultConfig

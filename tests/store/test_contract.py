@@ -106,13 +106,6 @@ def test_every_event_is_stamped_chained_to_the_one_before_and_in_order(store: An
     assert store.read(session_id(1), after=99) == ()
 
 
-def test_versions_count_on_from_one_append_to_the_next(store: AnyStore) -> None:
-    head = opened(store, 1)
-    for n in range(3):
-        (head,) = store.append([batch(1, said("more", f"more-{n}"), heard("more"), after=head)])
-    assert [event.version for event in store.read(session_id(1))] == list(range(1, 9))
-
-
 def test_a_payload_keeps_its_bytes(store: AnyStore) -> None:
     texts = ("é ü 漢字 🛫", r"\u0000\n\t\"", "'; DROP TABLE events; --", "%s ? :x", "x" * 1_000_000)
     payloads = [b'{"text":"%s"}' % text.encode() for text in texts]

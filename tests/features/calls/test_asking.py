@@ -73,13 +73,6 @@ def test_a_call_that_brought_nothing_is_unknown() -> None:
     assert sides((A, None), expected="refund") == (True, None)
 
 
-def test_a_session_is_wrong_where_one_call_is_and_right_where_all_are() -> None:
-    assert sides((A, A), (B, C), (A, A)) == (None, None)
-    assert sides((A, A), (B, C), judged=judgements((B, True), (C, False))) == (True, False)
-    assert sides((A, B), (B, A), expected="refund") == (False, False)
-    assert sides((B, C), (A, C), judged=judgements((C, False))) == (None, False)
-
-
 @pytest.mark.parametrize(
     ("line", "right"),
     [

@@ -10,7 +10,6 @@ from preflights_es.features.calls.domain.change import (
     CallsChange,
     WordsChange,
     changed_body,
-    is_pointer,
     system_texts,
     unchanged_body,
 )
@@ -31,19 +30,6 @@ BODY: Final = unchanged_body(CHAT, "")
 def test_the_unchanged_side_is_what_was_recorded_but_for_its_stream() -> None:
     assert {name: CHAT[name] for name in ("model", "messages", "tools")} == BODY
     assert unchanged_body(CHAT, "kept")["model"] == "kept"
-
-
-def test_a_model_takes_the_place_of_the_other() -> None:
-    assert changed_body(BODY, CallsChange(model="new")) == {**BODY, "model": "new"}
-    assert changed_body(BODY, CallsChange(model="old")) is None
-
-
-def test_words_become_others_wherever_they_stand() -> None:
-    changed = changed_body(BODY, CallsChange(words=(WordsChange("Sort the mail.", "Sort it."),)))
-    assert changed is not None
-    assert changed["messages"][0]["content"] == "Be brief. Sort it."
-    assert changed["tools"][0]["function"]["description"] == "Sort it."
-    assert BODY["messages"][0]["content"] == CHAT["messages"][0]["content"], "as it was"
 
 
 def test_a_call_without_the_words_is_not_changed_by_the_model_alone() -> None:
@@ -91,9 +77,3 @@ def test_a_value_is_set_where_its_place_is(pointer: str, changed: object) -> Non
     body = {"a": {"b": [1, 2]}}
     assert changed_body(body, CallsChange(values=((pointer, 9),))) == changed
     assert body == {"a": {"b": [1, 2]}}
-
-
-def test_a_stream_cannot_be_set() -> None:
-    assert [is_pointer(one) for one in ("/a", "/stream", "/stream/x", "a", "")] == [
-        True, False, False, False, False,
-    ]  # fmt: skip

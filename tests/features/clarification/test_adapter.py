@@ -23,10 +23,7 @@ from preflights_es import (
     resolve_value,
 )
 from tests.each import each
-from tests.filed_cases import filed_cases
 from tests.markdown import ROOT
-
-FILED = filed_cases(__file__)
 
 ADAPTER = MockLLMAdapter()
 CONFIG = HeuristicsConfig()
@@ -47,22 +44,6 @@ def patch(intention: str, answers: Answers) -> DecisionPatch | None:
 # The flow (seed 0, section 3) ----------------------------------------------------------------
 
 
-def test_the_flow_of_the_diagram_ends_in_its_patch() -> None:
-    first = questions(NO_KEYWORD)
-    assert [q.question for q in first.questions] == ["What type of change is this?"]
-    assert first.questions[0].optional is False
-    assert first.progress == 0.0
-    second = questions(NO_KEYWORD, {"change_category": "Authentication"}, 2)
-    assert [q.question for q in second.questions] == ["Which authentication approach?"]
-    assert second.progress == 0.5
-    answers: Answers = {"change_category": "Authentication", "auth_strategy": "OAuth"}
-    third = questions(NO_KEYWORD, answers, 3)
-    assert (third.questions, third.missing_info, third.progress) == ((), (), 1.0)
-    assert patch(NO_KEYWORD, answers) == DecisionPatch(
-        category="Authentication", fields=(("Strategy", "OAuth"),)
-    )
-
-
 def test_context_state_and_asking_change_nothing() -> None:
     assert ADAPTER.generate_questions(NO_KEYWORD, CONFIG, None, None) == questions(NO_KEYWORD)
     assert ADAPTER.generate_questions(
@@ -80,54 +61,7 @@ def test_context_state_and_asking_change_nothing() -> None:
 # Detection (section 9) -----------------------------------------------------------------------
 
 
-@each(
-    ("intention", "answers", "found"),
-    [
-        ("Add login", {"auth_strategy": "magic link"}, {"Strategy": "Magic Link"}),
-        ("Add login", {"auth_strategy": "OAuth", "auth_library": "TBD"}, {"Strategy": "OAuth"}),
-        (
-            "Add login",
-            {
-                "auth_strategy": "OAuth",
-                "auth_library": "Other (specify)",
-                "auth_library__other": "Authlib",
-            },
-            {"Strategy": "OAuth", "Library": "Authlib"},
-        ),
-        (NO_KEYWORD, {"change_category": ("database",), "db_type": ("mysql",)}, {"Type": "MySQL"}),
-    ],
-)
-def test_an_answer_fills_its_field(intention: str, answers: Answers, found: dict[str, str]) -> None:
-    category = "Database" if "Type" in found else "Authentication"
-    assert patch(intention, answers) == DecisionPatch(category, tuple(found.items()))
-
-
-def test_an_explicit_category_wins_over_the_detected_one() -> None:
-    answers: Answers = {"change_category": "Database", "auth_strategy": "OAuth"}
-    assert questions("Add login", answers).missing_info == ("db_type",)
-    assert patch("Add login", answers) is None
-    answers["db_type"] = "SQLite"
-    assert patch("Add login", answers) == DecisionPatch("Database", (("Type", "SQLite"),))
-
-
 # Extraction (section 5) ----------------------------------------------------------------------
-
-
-@each(("category", "answers", "fields"), FILED["the_table_of_fields_maps_every_answer"])
-def test_the_table_of_fields_maps_every_answer(
-    category: str, answers: Answers, fields: tuple[tuple[str, str], ...]
-) -> None:
-    assert patch(NO_KEYWORD, {"change_category": category, **answers}) == DecisionPatch(
-        category, fields
-    )
-
-
-def test_no_answer_gives_no_patch() -> None:
-    assert patch(NO_KEYWORD, {}) is None
-    assert patch("Add login", {}) is None
-    assert patch(NO_KEYWORD, {"change_category": "Authentication"}) is None
-    assert patch(NO_KEYWORD, {"auth_strategy": "OAuth"}) is None
-    assert ADAPTER.extract_decision_patch(NO_KEYWORD, None, CONFIG) is None
 
 
 def test_other_specify_is_a_first_class_path() -> None:
@@ -151,24 +85,6 @@ def test_other_specify_without_a_text_is_unanswered(text: str) -> None:
     assert turn.missing_info == ("auth_strategy",), "the companion is never missing"
 
 
-@each(
-    "category",
-    [
-        {"change_category": "Other"},
-        {"change_category": "Mobile"},
-        {"change_category": "Other (specify)", "change_category__other": "Mobile"},
-        {"change_category": ("Other (specify)",), "change_category__other": ("Mobile",)},
-    ],
-)
-def test_every_way_to_other_leads_to_the_description(category: Answers) -> None:
-    turn = questions(NO_KEYWORD, category, 2)
-    assert (turn.missing_info, turn.decision_hint) == (("description",), "unsure")
-    assert patch(NO_KEYWORD, category) is None, "no person decided the intention"
-    assert patch(NO_KEYWORD, {**category, "description": "Use Flutter"}) == DecisionPatch(
-        category="Other", fields=(("Description", "Use Flutter"),)
-    )
-
-
 def test_a_custom_value_is_worth_as_much_as_a_listed_one() -> None:
     listed = questions("Add login", {"auth_strategy": "OAuth"})
     custom = questions("Add login", {"auth_strategy": "Passkeys"})
@@ -179,16 +95,6 @@ def test_a_custom_value_is_worth_as_much_as_a_listed_one() -> None:
 
 
 # Budget (section 2) --------------------------------------------------------------------------
-
-
-def test_a_partial_patch_is_better_than_a_question_after_three_turns() -> None:
-    for turn in (1, 2, 3):
-        assert len(questions(NO_KEYWORD, {}, turn).questions) == 1
-    late = questions(NO_KEYWORD, {}, 4)
-    assert (late.questions, late.missing_info, late.progress) == ((), ("change_category",), 0.0)
-    answers: Answers = {"change_category": "Database", "db_orm": "SQLAlchemy"}
-    assert questions(NO_KEYWORD, answers, 4).questions == ()
-    assert patch(NO_KEYWORD, answers) == DecisionPatch("Database", (("ORM", "SQLAlchemy"),))
 
 
 # The seed's functions and tables (sections 5 to 8) -------------------------------------------
@@ -210,6 +116,7 @@ def test_the_patch_of_the_diagram_is_extracted() -> None:
     assert extract_decision_patch(NO_KEYWORD, answers, CONFIG) == good
     assert extract_decision_patch(intention=NO_KEYWORD, answers=answers, config=CONFIG) == good
     assert extract_decision_patch(NO_KEYWORD, {}, CONFIG) is None
+    assert ADAPTER.extract_decision_patch(NO_KEYWORD, None, CONFIG) is None
     assert extract_decision_patch(NO_KEYWORD, {**answers, "auth_strategy": "TBD"}, CONFIG) is None
     assert extract_decision_patch(NO_KEYWORD, {"change_category": "Database"}, CONFIG) is None
     described: Answers = {"change_category": "Mobile", "description": "An app"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from typing import Literal
 from unicodedata import normalize
 
 from msgspec.structs import replace
@@ -29,7 +29,6 @@ from preflights_es.features.clarification.domain.values import (
     Category,
     DecisionPatch,
     Field,
-    Mark,
     Resolved,
     Source,
 )
@@ -55,7 +54,6 @@ from tests.features.clarification.cases import (
     config_of,
     declared,
     due,
-    log,
     reference_renumbered,
     renumbered,
     revised,
@@ -229,61 +227,7 @@ def test_several_answers_at_once_are_judged_category_first_and_use_the_open_ques
     assert state.turns.turn == 2
 
 
-@each(
-    ("key", "option", "other"),
-    [("auth_library", "Authlib", None), ("auth_library__other", OTHER_OPTION, "Authlib")],
-)
-def test_a_secondary_answer_after_the_patch_proposes_a_fuller_one(
-    key: str, option: str, other: str | None
-) -> None:
-    check(
-        *READY,
-        when=answered(**{key: "Authlib"}),
-        then=(
-            accepted("auth_library", option, "Library", "Authlib", "typed", other=other),
-            PatchProposed(
-                patch=DecisionPatch("Authentication", (*OAUTH.fields, ("Library", "Authlib"))),
-                hint="adr",
-            ),
-        ),
-    )
-
-
 # 2.1 Other -----------------------------------------------------------------------------------
-
-
-@each(
-    ("answers", "verdict"),
-    [
-        ({"change_category": "other"}, category("other", "Other")),
-        ({"change_category": "Mobile"}, category("Mobile", source="custom")),
-        (
-            {"change_category": OTHER_OPTION, "change_category__other": " Mobile "},
-            accepted(
-                "change_category", OTHER_OPTION, "Category", "Mobile", "custom", other="Mobile"
-            ),
-        ),
-        (
-            {"change_category__other": "Mobile"},
-            accepted(
-                "change_category", OTHER_OPTION, "Category", "Mobile", "custom", other="Mobile"
-            ),
-        ),
-    ],
-)
-def test_every_way_to_other_asks_for_a_description(
-    answers: dict[str, str], verdict: ClarificationAnswerAccepted
-) -> None:
-    check(declared(), when=answered(**answers), then=(verdict, asked("Other", 2)))
-    check(
-        declared(),
-        answered(**answers),
-        when=answered(description="Use Flutter"),
-        then=(
-            accepted("description", "Use Flutter", "Description", "Use Flutter", "typed"),
-            proposed("Other", "unsure", Description="Use Flutter"),
-        ),
-    )
 
 
 @each(
@@ -392,22 +336,6 @@ def test_after_the_acceptance_no_answer_is_taken() -> None:
     for empty in (answered(), revised()):
         check(*ACCEPTED, when=empty, then=(no("", "closed"),))
     check(*ACCEPTED, when=revised(auth_strategy="SAML"), then=(no("auth_strategy", "closed"),))
-
-
-def test_every_reason_to_refuse_an_answer_is_given() -> None:
-    situations = (
-        (declared("Add OAuth"), answered(x="y", auth_strategy="")),
-        (declared("Add OAuth"), answered(auth_strategy="tbd", auth_library=("a", "b"))),
-        (declared("Add OAuth"), answered(auth_strategy="Other")),
-        (declared("Add OAuth"), answered(auth_strategy="idk")),
-        (*READY, answered(auth_strategy="OAuth")),
-        (*READY, answered(auth_strategy__scope="orders " * 20)),
-        (*ACCEPTED, answered(auth_strategy="OAuth")),
-    )
-    given = {
-        e.reason for s in situations for e in log(*s) if isinstance(e, ClarificationAnswerRefused)
-    }
-    assert given == {*get_args(RefusalReason)} - {"not_an_option"}, "any value may be typed"
 
 
 # 2.3 Revision --------------------------------------------------------------------------------
@@ -561,25 +489,6 @@ def test_nothing_is_accepted_while_a_question_is_open_or_for_a_stop() -> None:
 )
 def test_what_was_shown_must_be_what_is_proposed(shown: DecisionPatch | None) -> None:
     check(*READY, when=acknowledged(shown), then=refused("acknowledgement", "patch_changed"))
-
-
-@each(
-    ("mark", "kind", "number", "document"),
-    [
-        ("", "adr", 7, "0007-use-react-for-the-frontend.md"),
-        ("task", "task", None, "0123456789ab-use-react-for-the-frontend.md"),
-    ],
-)
-def test_a_decision_is_a_record_unless_a_person_says_task(
-    mark: Mark, kind: RecordKind, number: int | None, document: str
-) -> None:
-    react = DecisionPatch("Frontend", (("Framework", "React"),))
-    check(
-        declared("Rework the ui"),
-        answered(frontend_framework="React"),
-        when=acknowledged(react, number=7, mark=mark),
-        then=(recorded("accepted", kind, number), due(document, kind)),
-    )
 
 
 def test_the_mark_of_the_acknowledgement_wins_and_nothing_decided_is_a_task() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import get_args
 
 from preflights_es.features.clarification.domain import rules
 from preflights_es.features.clarification.domain.values import (
@@ -14,7 +13,6 @@ from preflights_es.features.clarification.domain.values import (
     Field,
     HeuristicsConfig,
     LLMResponse,
-    Mark,
     Resolved,
     SessionSnapshot,
 )
@@ -88,24 +86,6 @@ def test_every_keyword_is_found_between_other_words(
 def test_a_keyword_inside_another_word_detects_nothing(word: str) -> None:
     assert category_detected(word) is None
     assert category_detected(f"Improve the {word} of it") is None
-
-
-@each(
-    ("intention", "category"),
-    [
-        ("docker-compose", "Infra"),
-        ("CI/CD", "Infra"),
-        ("user_db", "Database"),
-        ("log-in", "Authentication"),
-        ("front-end", "Frontend"),
-        ("back-end", "Backend"),
-        ("sign-in page", "Authentication"),
-        ("UI/UX", "Frontend"),
-        ("login-api", "Authentication"),
-    ],
-)
-def test_punctuation_separates_and_a_hyphen_also_joins(intention: str, category: str) -> None:
-    assert category_detected(intention) == category
 
 
 @each(
@@ -431,13 +411,6 @@ def test_a_category_may_have_no_question_or_a_free_text() -> None:
 
 
 # 5. The document -----------------------------------------------------------------------------
-
-
-def test_a_decision_is_a_record_unless_a_person_says_task() -> None:
-    decided = DecisionPatch("Frontend")
-    found = [rules.choose_record_kind(decided, mark) for mark in get_args(Mark)]
-    assert found == ["adr", "task", "adr"]
-    assert {rules.choose_record_kind(None, mark) for mark in get_args(Mark)} == {"task"}
 
 
 @each(

@@ -152,14 +152,6 @@ def test_unknown_properties_are_dropped_and_named() -> None:
     assert found.dropped == ("/items/0/content", "/items/0/due", "/mood", "/question/options")
 
 
-def test_prose_around_the_object_is_dropped_and_kept_in_the_log() -> None:
-    found = verdict(f"Here you are:\n```json\n{json.dumps(items(IDEA))}\n```\nGood luck!")
-    assert isinstance(found, Accepted), found
-    assert found.payload == items(IDEA)
-    assert found.prose.startswith("Here you are:")
-    assert found.prose.endswith("Good luck!")
-
-
 # 4. What was answered --------------------------------------------------------------------------
 
 

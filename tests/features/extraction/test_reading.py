@@ -96,11 +96,6 @@ def test_a_time_makes_an_event(line: str, said: dict[str, Any]) -> None:
     ]
 
 
-@each("line", ["idea: a podcast", "Idee: a podcast", "- IDEA:a podcast"])
-def test_an_idea_is_said_in_front(line: str) -> None:
-    assert read(line) == [{"type": "idea", "title": "a podcast", "confidence": 1.0}]
-
-
 @each(
     ("line", "found"),
     [
