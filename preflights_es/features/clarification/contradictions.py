@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from preflights_es.features.clarification.domain import WORKFLOW
+from preflights_es.kernel.ids import short_session
 from preflights_es.kernel.text import caseless, escaped_text, one_line
 from preflights_es.projections.decisions import PatchRow
 from preflights_es.runtime.runner import Handle
@@ -109,4 +110,5 @@ def tell_contradicting(request: Request, handle: Handle) -> None:
         for _, record, _ in find_contradicting_records(request.process, [row], records):
             path, title = escaped_text(record.path), escaped_text(one_line(record.title))
             text = f"both hold now: {row.name}, and {path} {title}"
-            request.notice("contradicts", text, name=row.name, path=path, title=title)
+            id_ = short_session(row.uid)  # a number may be that of several folders
+            request.notice("contradicts", text, name=row.name, path=path, title=title, id=id_)

@@ -205,7 +205,7 @@ def clarification_hint(session: View) -> str:
         if not _is_same(found):
             return say("Nothing new is recorded.") + look
         if found.because or found.alternatives:
-            return say(_REASONS_LOST, name=name) + look
+            return say(_REASONS_LOST, name=id_ or name) + look
         return say("Nothing new is recorded. `--again` records a decision once more.") + look
     same = next((one for one in found.known if one.says_same and one.uid), None)
     if same and session.status == "ready":
