@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Final
@@ -75,18 +76,21 @@ class Finder:
         numbered: Callable[[int], Sequence[str]] = lambda _: (),
         records: Callable[[int | str], Sequence[str]] = lambda _: (),
         filed: Callable[[], Finder | None] = lambda: None,
+        here: str = ".",
     ) -> None:
         """Args:
         numbered: sessions whose record may bear a number: branches that were merged may have
             given it twice, and the log knows one holder.
         records: paths of records without a session that bear a number or a name.
         filed: finds those of session files; a clone has them before its log does.
+        here: where the caller stands, relative to the root; a path may begin there.
         """
         self._runner = runner
         self._project = project
         self._numbered = numbered
         self._records = records
         self._filed = filed
+        self._here = here
 
     def resolved(self, typed: str, of: str = "") -> str:
         """The id that a person meant: whole, its beginning or end, `ADR-0007`, or `last`.
@@ -149,14 +153,16 @@ class Finder:
 
     def _filed_as(self, typed: str) -> str:
         """The session whose record has the name of a file, or begins with it: `ADR-2026-002`."""
-        paths = self._records(typed)
+        here = posixpath.normpath(f"{self._here}/{typed}") if "/" in typed else typed
+        paths = self._records(typed) or self._records(here)
         own, filed = self._list_filed_as(typed), self._filed()
         every = {**(filed._list_filed_as(typed) if filed else {}), **own}
-        if named := [one for one, path in every.items() if path == typed]:
+        if named := [one for one, path in every.items() if path in (typed, here)]:
             return self._single(typed, own, named, ())
         if paths and not _NUMBER.fullmatch(name := _called(typed)):
             every = {one: path for one, path in every.items() if _called(path) == name}
-        return self._single(typed, own, [] if typed in paths else every, paths)
+        is_whole = typed in paths or here in paths
+        return self._single(typed, own, [] if is_whole else every, paths)
 
     def _list_filed_as(self, typed: str) -> dict[str, str]:
         name = _called(typed)

@@ -5,6 +5,7 @@ What writes knows the log alone.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import cached_property, partial
@@ -204,8 +205,10 @@ class RequestReading:
 
 
 def _finder(process: Process, filed: Callable[[], Finder | None] = lambda: None) -> Finder:
-    records = partial(_foreign_paths, process)
-    return Finder(process.runner, process.project, process.numbered, records, filed=filed)
+    records, settings = partial(_foreign_paths, process), process.settings
+    here = os.path.relpath(settings.cwd, settings.root).replace(os.sep, "/")
+    numbered = process.numbered
+    return Finder(process.runner, process.project, numbered, records, filed=filed, here=here)
 
 
 def _foreign_paths(process: Process, named: int | str) -> list[str]:

@@ -151,15 +151,18 @@ def test_a_day_a_category_and_a_search_find_records_as_they_find_decisions(house
     assert ("No decision matches" in found, "ADR-0007" in found) == (False, True)
 
 
-def test_a_number_of_two_packages_means_the_successor_beside_the_record(house: Project) -> None:
+def test_a_number_and_a_path_mean_the_record_of_the_package(house: Project) -> None:
     packages = {one: f"{one}/docs/adr/0001-use-redux.md" for one in ("web", "sync")}
     for name, path in packages.items():
         filed(house, path, n="1", title=f"Use Redux in {name}")
     filed(house, "api/docs/adr/0002-use-arq.md", n="2", title="Use arq")
     for name, path in packages.items():
         package = Project(house.folder / name, house.home)
+        assert f"Use Redux in {name}" in package.call("show", "docs/adr/0001-use-redux.md").out
         words = ("--supersedes", path, "--again", "--accept", "--by", "Ada", "--json")
         done = package.call("start", "Add login", *LOGIN, *words)
+        session = package.call("show", "docs/adr/0002-use-oauth-for-authentication.md", "--json")
+        assert session.json["session_id"] == done.json["session_id"]
         assert done.json["artifacts"][0].startswith(f"{name}/docs/adr/0002-"), done
     then = house.call("decisions", "--at", "2021-01-01", "--json").json["foreign"]
     assert [one["title"] for one in then][1:] == ["Use Redux in sync", "Use Redux in web"]
