@@ -118,7 +118,8 @@ def test_why_names_the_answer_the_question_the_intention_and_the_person(house: P
 
 
 def test_a_category_that_an_answer_names_says_so(house: Project) -> None:
-    house.call("start", "Who may come in", "--answer", "auth_strategy=Passkeys", "--accept")
+    answer = ("--answer", "auth_strategy=Passkeys", "--accept", "--by", "Ada")
+    assert house.call("start", "Who may come in", *answer).code == 0
     text = house.call("why", "last").out
     assert "answer     another answer says it, by a script (Ada)" in text
     assert 'answer     "Passkeys", in own words, by a script (Ada)' in text
