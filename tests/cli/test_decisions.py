@@ -117,14 +117,6 @@ def test_why_names_the_answer_the_question_the_intention_and_the_person(house: P
     assert text.count("accepted   by Ada Lovelace") == 1, "once for both values"
 
 
-def test_a_category_that_an_answer_names_says_so(house: Project) -> None:
-    answer = ("--answer", "auth_strategy=Passkeys", "--accept", "--by", "Ada")
-    assert house.call("start", "Who may come in", *answer).code == 0
-    text = house.call("why", "last").out
-    assert "answer     another answer says it, by a script (Ada)" in text
-    assert 'answer     "Passkeys", in own words, by a script (Ada)' in text
-
-
 @pytest.mark.parametrize(
     "what", ["Strategy", "strategy", "Authentication.Strategy", "auth_strategy", "oauth", "saml"]
 )

@@ -57,6 +57,14 @@ def test_what_no_topic_covers_is_listed_without_one(open_house: Project) -> None
     assert row["category"] == "Other"
 
 
+def test_why_says_that_another_answer_named_the_category(open_house: Project) -> None:
+    answer = ("--answer", "auth_strategy=Passkeys", "--accept", "--by", "Ada")
+    assert open_house.call("start", "Who may come in", *answer).code == 0
+    text = open_house.call("why", "last").out
+    assert "answer     another answer says it, by a script (Ada)" in text
+    assert 'answer     "Passkeys", in own words, by a script (Ada)' in text
+
+
 @each("key", ["n", "k", "r", "1", "x", "&&"])
 def test_a_key_is_no_decision(open_house: Project, key: str) -> None:
     with terminal(open_house, "start", "Make it faster") as t:
