@@ -309,7 +309,9 @@ def test_right_values_are_recorded_once_and_a_script_counts_for_nothing(empty: P
     assert second["words"].startswith("Bo judged the answer wrong on 20")
     assert second["words"].endswith('; right is "cancel" ("said so")')
     assert f"  {second['words']}.\n" in empty.call("calls", "show", id_).out
-    assert "; Ada judged its answer wrong; Bo " in empty.call("show", id_).out
+    told = empty.call("show", id_).out
+    assert "; Ada judged its answer wrong; Bo " in told
+    assert f"Read them with: preflights calls show {id_[-8:]}\n" in told
     script = {"PREFLIGHTS_ACTOR": "script:ci"}
     for by in ((), ("--by", "Ada")):
         found = empty.call("calls", "judge", id_, "1", "--expect", f"x{by}", *by, env=script)

@@ -351,4 +351,9 @@ def hint_recorded_program(app: Request, session: str) -> str:
     return f"{command} runs the program again with these answers."
 
 
-SHOWN: Final = Shown(describe=describe_calls, replayed=hint_recorded_program)
+def calls_hint(session: View) -> str:
+    """How they are read."""
+    return f"Read them with: preflights calls show {short_session(session.session_id)}"
+
+
+SHOWN: Final = Shown(describe=describe_calls, hint=calls_hint, replayed=hint_recorded_program)
