@@ -375,7 +375,7 @@ def accept_command(session: str | None, app: Request, voice: Voice, **said: Any)
     try:
         found = sessions.accept_session(app, new)
     except UnknownSession as unknown:
-        if unknown.typed != LAST:
+        if unknown.typed != LAST or unknown.code == "only_in_file":
             raise
         raise Refused(str(unknown), code="no_session_to_accept", **unknown.fields) from unknown
     if voice.as_json or not is_terminal():
