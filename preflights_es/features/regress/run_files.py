@@ -197,6 +197,7 @@ class RunLine(msgspec.Struct, frozen=True, kw_only=True, tag_field="format", tag
     with the change; None where it is known of none."""
     valid: tuple[float | None, float | None]
     live_calls: int
+    """For the answers that were compared, also those that `--resume` took up."""
     cost: float | None
     """Of the responses that were compared, in the currency of the settings; None without prices."""
 
