@@ -15,13 +15,12 @@ SERVER = "postgresql://ada@127.0.0.1:1/log"
 ADDRESSES = FILED["ADDRESSES"]
 
 
-@each("address", ADDRESSES)
+WORDS = ("admin db status -v --json", "admin db backup copy.db -v", "start x -v", "show --debug")
+
+
 @each(
-    "words",
-    [
-        *("sessions -v", "admin db status -v --json", "admin db backup copy.db -v"),
-        *("start x -v", "show --debug"),
-    ],
+    ("address", "words"),
+    [*((one, "sessions -v") for one in ADDRESSES), *((ADDRESSES[0], one) for one in WORDS)],
 )
 def test_a_password_in_an_address_is_never_shown(house: Project, address: str, words: str) -> None:
     by_option = house.call(*words.split(), "--db", address)
