@@ -37,6 +37,13 @@ def tampered(house: Project, session_id: str, work: Tampering) -> None:
             log.execute(made)
 
 
+def changed(house: Project, *statements: str) -> None:
+    """What another program does that may write the log's file, with its triggers in place."""
+    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
+        for statement in statements:
+            log.execute(statement)
+
+
 def flipped(log: sqlite3.Connection, session_id: str) -> None:
     """One bit of one letter of the payload of event 2."""
     (data,) = log.execute(

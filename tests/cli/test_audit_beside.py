@@ -10,18 +10,11 @@ import pytest
 
 from preflights_es.store import audit_evidence
 from tests.cli.program import Project
-from tests.cli.tampering import noted
+from tests.cli.tampering import changed, noted
 from tests.cli.test_lost_claims import GOLDEN, owing, waiting
 from tests.filed_cases import filed_cases
 
 FILED = filed_cases(__file__)
-
-
-def changed(house: Project, *statements: str) -> None:
-    """What another program does that may write the log's file."""
-    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        for statement in statements:
-            log.execute(statement)
 
 
 def asked(house: Project, query: str) -> Any:

@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-import sqlite3
-from contextlib import closing
-
 from tests.cli.program import Project
+from tests.cli.tampering import changed
 from tests.each import each
-
-
-def wrote(house: Project, statement: str) -> None:
-    """What a user can do who may write the log's file, and no event."""
-    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        log.execute(statement)
-
 
 FORGED = (
     "UPDATE projected_decisions SET decided = "
@@ -25,7 +16,7 @@ def test_a_forged_decision_is_found_and_its_projection_and_session_named(house: 
     session_id = house.decided()["session_id"]
     house.call("decisions")
     assert house.call("audit", "verify").code == 0
-    wrote(house, FORGED)
+    changed(house, FORGED)
     done = house.call("audit", "verify")
     assert done.code == 4
     assert done.out == (
@@ -53,8 +44,8 @@ def test_a_forged_row_beside_a_rebuild_is_named_as_not_compared_and_never_shown(
 ) -> None:
     house.decided()
     house.call("decisions")
-    wrote(house, FORGED)
-    wrote(house, "UPDATE projections SET complete = 0")
+    changed(house, FORGED)
+    changed(house, "UPDATE projections SET complete = 0")
     done = house.call("audit", "verify")
     left_out = "the projection decisions, which is being rebuilt"
     assert (done.code, left_out in done.out) == (0, True)
@@ -78,7 +69,7 @@ STRAY = (
 def test_what_is_in_force_cannot_be_written_unseen(house: Project, statement: str) -> None:
     house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
     house.call("decisions")
-    wrote(house, statement)
+    changed(house, statement)
     done = house.call("audit", "verify")
     assert done.code == 4, done
     assert "the projection 'decisions'" in done.out
@@ -98,7 +89,7 @@ def test_nothing_is_found_before_the_last_events_are_folded(house: Project) -> N
 def test_why_tells_what_the_log_says_and_that_a_row_says_otherwise(house: Project) -> None:
     session_id = house.decided()["session_id"]
     house.call("decisions")
-    wrote(house, FORGED)
+    changed(house, FORGED)
     done = house.call("why", "Strategy")
     assert done.out.startswith("Authentication.Strategy: OAuth\n")
     assert "accepted   by Ada Lovelace" in done.out
@@ -111,7 +102,7 @@ def test_why_tells_what_the_log_says_and_that_a_row_says_otherwise(house: Projec
 def test_why_does_not_tell_of_a_decision_that_only_a_row_says_is_in_force(house: Project) -> None:
     house.call("start", "Add OAuth login", "--answer", "auth_strategy=OAuth")
     house.call("decisions")
-    wrote(house, "UPDATE projected_decisions SET accepted_at = 1")
+    changed(house, "UPDATE projected_decisions SET accepted_at = 1")
     house.call("why", "Strategy").refused(1, "nothing that a decision in force names")
 
 
@@ -129,7 +120,7 @@ def test_a_row_that_cannot_be_read_says_what_makes_it_again(
 ) -> None:
     house.decided()
     house.call("decisions")
-    wrote(house, f"UPDATE projected_decisions SET {value}")
+    changed(house, f"UPDATE projected_decisions SET {value}")
     done = house.call(*words)
     assert (done.code, done.out) == (4, "")
     assert "`preflights admin projections rebuild decisions` rebuilds it from the log" in done.err

@@ -17,7 +17,7 @@ from preflights_cli.common import PAGE, Voice
 from preflights_cli.main import run_command_line
 from tests.cli.archives import many
 from tests.cli.program import Project
-from tests.cli.tampering import flipped, tampered
+from tests.cli.tampering import changed, flipped, tampered
 from tests.each import each
 
 # A session, its decision and its marks once more for every number; the log itself stays as it is.
@@ -97,8 +97,7 @@ def test_a_list_is_written_as_it_would_be_at_once(
 def test_what_fails_before_the_first_page_leaves_nothing_on_stdout(house: Project) -> None:
     house.decided()
     house.call("decisions")
-    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        log.execute("UPDATE projected_decisions SET decided = 'no JSON'")
+    changed(house, "UPDATE projected_decisions SET decided = 'no JSON'")
     done = house.call("decisions", "--json")
     assert (done.code, done.out) == (4, "")
 

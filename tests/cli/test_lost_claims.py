@@ -11,6 +11,7 @@ from typing import Final
 import pytest
 
 from tests.cli.program import Project
+from tests.cli.tampering import changed
 
 LED: Final = Path(__file__).parents[2] / "replays" / "clarification" / "a_model_leads.jsonl"
 GOLDEN: Final = {"PREFLIGHTS_PROJECT": "golden"}
@@ -18,8 +19,7 @@ GOLDEN: Final = {"PREFLIGHTS_PROJECT": "golden"}
 
 def forgotten(house: Project) -> None:
     """Every row of open calls."""
-    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        log.execute("DELETE FROM claims")
+    changed(house, "DELETE FROM claims")
 
 
 def claims(house: Project) -> int:
@@ -85,11 +85,6 @@ def test_a_rebuild_puts_back_what_models_and_documents_owe(house: Project) -> No
 
 
 # Rows that say something else ----------------------------------------------------------------
-
-
-def changed(house: Project, statement: str) -> None:
-    with closing(sqlite3.connect(house.log, isolation_level=None)) as log:
-        log.execute(statement)
 
 
 def test_a_row_under_another_project_is_named_and_made_again_once_it_is_deleted(
