@@ -11,6 +11,7 @@ import time
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -18,6 +19,7 @@ import pytest
 from msgspec.structs import replace
 
 from preflights_es.features.regress.commands import FORMATS
+from preflights_es.features.regress.regression import Job, dask, scheduled
 from preflights_es.features.regress.results import Noise
 from preflights_es.history.child import sealed_as
 from preflights_es.kernel.ports import Stored
@@ -27,6 +29,7 @@ from tests.cli.tampering import flipped, tampered
 from tests.cli.test_docs import check
 from tests.each import each
 from tests.features.regress.sessions import chained, edited, many, place
+from tests.features.regress.test_workers import batches, mortal, told
 from tests.fixed import salt
 
 CANARY = "canary-7261"
@@ -450,3 +453,49 @@ def test_alike_differences_are_one_group_and_the_first_of_it_is_shown(house: Pro
     assert said.count(" changed: ") == 2
     assert said.count("preflights regress all.jsonl --only") == 2, "an example of each"
     assert "6 sessions: 6 changed." in said
+
+
+# 6. The workers of Dask ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[str]:
+    """The address of a Dask scheduler with two workers."""
+    library: Any = import_module("dask")
+    distributed: Any = import_module("distributed")
+    with (
+        library.config.set({"distributed.scheduler.allowed-failures": 0}),
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None, silence_logs=50
+        ) as made,
+    ):
+        yield made.scheduler_address
+
+
+@pytest.mark.slow("crowds")
+def test_one_report_from_dask_and_from_one_process(
+    house: Project, postgres: str, cluster: str
+) -> None:
+    (house.named().folder / "all.jsonl").write_bytes(lines(40))
+    served = ("--db", postgres)
+    for where in ((), served):
+        assert house.call("admin", "import", "all.jsonl", *where).code == 0
+    for words in ((), served, ("all.jsonl",)):
+        sent = house.run("regress", "--json", "--scheduler", cluster, *words, starts=True)
+        assert sent.code == 0, sent.err
+        assert {**sent.json, "seconds": None} == regress(house, "--jobs", "1", *words)
+
+
+@pytest.mark.slow("kills")
+def test_dask_loses_no_more_than_the_batch_of_a_lost_worker(tmp_path: Path, cluster: str) -> None:
+    names = ("1.jsonl", "2-deadly.jsonl", "3.jsonl")
+    work = batches(tmp_path, *names)
+    found = told(scheduled(work, Job(), dask(cluster), 8, judged=mortal))
+    assert found == dict.fromkeys(names, "same") | {"2-deadly.jsonl": "lost"}
+
+
+@pytest.mark.slow("crowds")
+def test_a_scheduler_that_is_not_there_is_an_environment_failure(house: Project) -> None:
+    house.decided()
+    done = house.call("regress", "--scheduler", "tcp://127.0.0.1:1")
+    assert (done.code, "cannot be reached" in done.err) == (5, True), done
