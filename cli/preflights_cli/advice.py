@@ -36,8 +36,8 @@ ADVICE: Final[dict[str, str]] = {
     "no_catalogue": ": name its folder by --catalog",
     "no_decision": ": `preflights decisions --all` lists what is decided here",
     "no_decision_to_trail": ": name it by --session",
-    "contradicts": ". `preflights start INTENTION --accept --supersedes {id} --supersedes {path}`"
-    " replaces both; `preflights start INTENTION --accept --supersedes {id} --keep "
+    "contradicts": ". `preflights start INTENTION --accept --supersedes {session} --supersedes "
+    "{path}` replaces both; `preflights start INTENTION --accept --supersedes {session} --keep "
     "{path}=REASON` keeps both",
     "document_missing": ": `preflights init --plans` writes starters of the documents",
     "no_item_id": ": `preflights note list` lists them",

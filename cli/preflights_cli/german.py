@@ -277,8 +277,8 @@ NOTICES: Final = {
     ),
     "contradicts": (
         "Jetzt gelten beide: {name}, und {path} {title}. `preflights start ABSICHT --accept "
-        "--supersedes {id} --supersedes {path}` ersetzt beide; `preflights start ABSICHT "
-        "--accept --supersedes {id} --keep {path}=GRUND` behält beide"
+        "--supersedes {session} --supersedes {path}` ersetzt beide; `preflights start ABSICHT "
+        "--accept --supersedes {session} --keep {path}=GRUND` behält beide"
     ),
 }
 """By their codes, what is said at a terminal while a German session goes on."""

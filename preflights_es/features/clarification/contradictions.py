@@ -110,5 +110,6 @@ def tell_contradicting(request: Request, handle: Handle) -> None:
         for _, record, _ in find_contradicting_records(request.process, [row], records):
             path, title = escaped_text(record.path), escaped_text(one_line(record.title))
             text = f"both hold now: {row.name}, and {path} {title}"
-            id_ = short_session(row.uid)  # a number may be that of several folders
-            request.notice("contradicts", text, name=row.name, path=path, title=title, id=id_)
+            named = {"name": row.name, "path": path, "title": title}
+            # By its id: a number may be that of records of several folders.
+            request.notice("contradicts", text, **named, session=short_session(row.uid))
