@@ -28,7 +28,7 @@ from preflights_es.features.clarification.domain.pack import (
     load_pack,
     merge_session_tables,
 )
-from preflights_es.features.clarification.domain.state import title_of
+from preflights_es.features.clarification.domain.state import title_of, with_article
 from preflights_es.features.clarification.domain.topics import find
 from preflights_es.features.clarification.domain.values import (
     Category,
@@ -266,6 +266,20 @@ def test_the_scope_and_the_reason_of_a_statement_are_the_decisions() -> None:
     state = after(by_pack("Use NebulaGraph for the fraud rings"))
     assert state.offer.patch == DecisionPatch("Other", (("Description", "NebulaGraph"),))
     assert title_of(state) == "Use NebulaGraph for the fraud rings"
+
+
+@each(
+    ("scope", "intention", "said"),
+    [
+        ("sync", "The sync tool retries", "the sync"),
+        ("Suche", "Die Suche braucht einen Index", "die Suche"),
+        ("orders", "Keep orders", "orders"),
+    ],
+)
+def test_a_title_takes_the_article_of_a_scope_as_inside_a_sentence(
+    scope: str, intention: str, said: str
+) -> None:
+    assert with_article(scope, intention) == said
 
 
 def own_words(text: str) -> Input:

@@ -403,7 +403,7 @@ def with_article(scope: str, intention: str) -> str:
     line = " ".join(composed(intention).split())
     said = re.search(rf"(\w+) {re.escape(scope)}(?!\w)", line) if scope else None
     return (
-        f"{said[1]} {scope}"
+        f"{said[1].lower()} {scope}"
         if said and fold_letters(said[1]) in read_small_words("articles")
         else scope
     )
