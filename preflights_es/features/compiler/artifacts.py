@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Final, Literal
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import IN_FORCE, OPEN
 from preflights_es.features.compiler.domain.events import (
+    PASSES,
     PlanApproved,
     PlanDrafted,
     PlanLocked,
@@ -412,7 +413,16 @@ def _approved(request: Request) -> str:
         message = f"the {TYPE} {locked[-1].planned.id[:SHORT]} is locked, and no other is approved"
         raise Refused(message, code="already_locked", id=locked[-1].planned.id)
     message = f"no {TYPE} is approved: nothing can be locked"
-    raise Refused(message, code="plan_missing", type=TYPE, name="tests")
+    raise plan_missing(message, plan_rows(request), TYPE)
+
+
+def plan_missing(message: str, rows: Iterable[PlanRow], type_: str) -> Refused:
+    """That no plan of a type is in force, with the newest that waits for a person, if one does."""
+    of_type = (row.planned for row in rows if row.planned.type == type_)
+    if waiting := [one for one in of_type if one.standing in OPEN]:
+        return Refused(message, code="plan_not_approved", id=short_id(waiting[-1].id))
+    name = next(one.command for one in PASSES.values() if one.writes == type_)
+    return Refused(message, code="plan_missing", type=type_, name=name)
 
 
 class Locks(Approvals):

@@ -16,7 +16,12 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from preflights_es.features.compiler.artifacts import plan_rows, plans_in_force, row_named
+from preflights_es.features.compiler.artifacts import (
+    plan_missing,
+    plan_rows,
+    plans_in_force,
+    row_named,
+)
 from preflights_es.features.compiler.domain import WORKFLOW
 from preflights_es.features.compiler.domain.decide import IN_FORCE
 from preflights_es.features.compiler.domain.events import (
@@ -245,9 +250,8 @@ def plans(
     Raises:
         Refused: one that it needs is not in force.
     """
-    in_force = plans_in_force(rows)
     wanted = [
-        *(_require_plan_in_force(in_force, one, pass_) for one in pass_.plans),
+        *(_require_plan_in_force(rows, one, pass_) for one in pass_.plans),
         *(_find_approved_plan(rows, id_) for id_ in use),
     ]
     once = {row.planned.id: row for row in wanted}
@@ -281,17 +285,13 @@ def _is_id(typed: str, rows: Sequence[PlanRow]) -> bool:
 
 
 def _require_plan_in_force(rows: Sequence[PlanRow], needed: Needed, pass_: Pass) -> PlanRow:
-    found = find_current_plan(rows, needed.type)
-    fields = {
-        "type": needed.type,
-        "name": next(one.command for one in PASSES.values() if one.writes == needed.type),
-    }
+    found = find_current_plan(plans_in_force(rows), needed.type)
     if found is None:
         message = f"the pass `{pass_.command}` needs an approved {needed.type}, and none is"
-        raise Refused(message, code="plan_missing", **fields)
+        raise plan_missing(message, rows, needed.type)
     if needed.standing == "locked" and found.planned.standing != "locked":
         message = f"the pass `{pass_.command}` needs a locked {needed.type}, and it is not locked"
-        raise Refused(message, code="plan_not_locked", **fields)
+        raise Refused(message, code="plan_not_locked", type=needed.type)
     return found
 
 

@@ -83,6 +83,12 @@ def test_the_file_of_an_artifact_without_a_session_satisfies_no_pass(
     colleague.call("plan", "architecture").refused(1, "needs an approved ProjectPlan, and none is")
 
 
+def test_a_plan_that_waits_is_to_be_approved_not_made_anew(house: Project) -> None:
+    id_ = planned(documented(house))["artifact"]["id"][:8]
+    told = f"and none is: read it with `preflights artifacts show {id_}`, then `preflights approve"
+    house.call("plan", "architecture").refused(1, "needs an approved ProjectPlan", told)
+
+
 def test_a_pass_reads_a_plan_whose_documents_changed(house: Project, before: Before) -> None:
     ids = before(house, "project")
     (house.folder / ".preflights" / "glossary.md").write_text("# Glossary\n\nNew.\n")
