@@ -7,8 +7,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -123,13 +124,7 @@ class made_once(Generic[T]):  # noqa: N801  used as a decorator
     def __set_name__(self, _owner: type, name: str) -> None:
         self._name = name
 
-    @overload
-    def __get__(self, process: None, owner: type) -> Self: ...
-    @overload
-    def __get__(self, process: object, owner: type) -> T: ...
-    def __get__(self, process: Any, owner: type) -> Self | T:
-        if process is None:
-            return self
+    def __get__(self, process: Any, owner: type) -> T:
         with process.lock:
             if self._name not in process.__dict__:
                 process.__dict__[self._name] = self._make(process)
@@ -205,11 +200,12 @@ class Process:
     @made_once
     def known_project(self) -> str | None:
         """The project's name in this log; None where the log may be shared, and nothing says it."""
-        if self.settings.project_file is not None:
+        if (file := self.settings.project_file) is not None:
             # Only a clone without a session of its own asks its session files for the name.
             if not self.session_folders.stamp() or self.store.heads(self.settings.project, 1):
                 return self.settings.project
-            return project_adopted(self.settings, self.session_folders, keeps=self._access.creates)
+            usual, keeps = self.settings.project, self._access.creates
+            return project_adopted(file, usual, self.session_folders, keeps=keeps)
         if not self.settings.shares_log:
             return self.settings.project
         return project_filed(self.store, self.session_folders)
@@ -486,21 +482,19 @@ def _inserted(store: Archive, events: Sequence[Stored]) -> bool:
     return True
 
 
-def project_adopted(settings: Settings, folders: SessionFolders, *, keeps: bool) -> str:
+def project_adopted(file: Path, usual: str, folders: SessionFolders, *, keeps: bool) -> str:
     """The name that session files say most often, in a clone whose own log has no session yet.
 
     A clone may lie in a folder of another name, and its sessions belong to the same project.
 
     Args:
-        keeps: whether the name is remembered: files of another branch may say none.
+        file: where the name is remembered.
+        usual: the name where files say none.
+        keeps: whether it is remembered: files of another branch may say none.
     """
-    file = settings.project_file
-    if file is None:
-        return settings.project
     name = _most_frequent_name(one.project for folder in folders for one in last_events(folder))
-    name = name or settings.project
-    if name == settings.project or line_trouble(name, NAME_MAX):
-        return settings.project
+    if name in (None, usual) or line_trouble(name, NAME_MAX):
+        return usual
     if keeps:
         with (
             suppress(OSError),
