@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import Final, Literal, NamedTuple
 
 import msgspec
@@ -270,14 +271,10 @@ def narrow(content: bytes) -> tuple[bytes, str]:
 
 def decode_record_text(content: bytes) -> str:
     """Decoded as UTF-8, else as most old files of the West are."""
-    try:
-        return content.decode()
-    except UnicodeDecodeError:
-        pass
-    try:
-        return content.decode("cp1252")
-    except UnicodeDecodeError:
-        return content.decode("latin-1")
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError):
+            return content.decode(encoding)
+    return content.decode("latin-1")
 
 
 # 1. Front matter -----------------------------------------------------------------------------
