@@ -26,7 +26,7 @@ from preflights_es.use.process import Process
 from preflights_es.use.repository_packages import is_list, is_lock, is_of_images, list_package_names
 from preflights_es.use.request import Request
 from preflights_es.use.results import Result
-from preflights_es.words.language import CI_SERVICES, fold_letters, read_product_names
+from preflights_es.words.language import CI_SERVICES, fold_letters, product, read_product_names
 
 TEXT_MAX: Final = 10_000  # characters that are looked at for secrets
 PACKAGES_MAX: Final = 1_000_000  # characters of all names of packages, looked at together
@@ -97,11 +97,6 @@ def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technolog
     products = {
         fold_letters(package): one.name for one in read_product_names() for package in one.packages
     }
-    called = {
-        fold_letters(name): one.name
-        for one in read_product_names()
-        for name in (one.name, *one.aliases)
-    }
     first: dict[str, Technology] = {}
     fit = _fit({name for one in found.listed for name in one.names}, sanitizer)
     paths = _fit({one.path for one in found.listed}, sanitizer)
@@ -109,8 +104,8 @@ def _technologies(found: Repository, sanitizer: Sanitizer) -> Iterator[Technolog
         if one.path not in paths:
             continue
         for name in one.names:
-            bare = fold_letters(name.partition(":")[0].rpartition("/")[2])
-            of = called.get(bare, "") if one.are_images else products.get(fold_letters(name), "")
+            image = name.partition(":")[0].rpartition("/")[2]
+            of = product(image) if one.are_images else products.get(fold_letters(name), "")
             if name in fit and name not in first:
                 first[name] = Technology(name=name, product=of, path=one.path)
     yield from sorted(first.values(), key=lambda one: not one.product)
