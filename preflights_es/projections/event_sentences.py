@@ -275,21 +275,13 @@ def _plain_value(value: object) -> Any:
                 return {str(name): _plain_value(one) for name, one in pairs}
             answers = {o.key: ", ".join(o.values) for o in value if isinstance(o, GivenAnswer)}
             return answers or [*map(_plain_value, value)]
-        case msgspec.Struct():
-            return _plain_struct(value)
-        case _:
-            return value
-
-
-def _plain_struct(value: msgspec.Struct) -> Any:
-    match value:
         case SourceSession():
             return short_session(value.session_id)
         case Question():
             return value.question
-    fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
-    return {
-        name: _plain_value(one)
-        for name, one in fields
-        if name not in _HIDDEN and one not in _UNSAID
-    }
+        case msgspec.Struct():
+            fields = ((name, getattr(value, name)) for name in value.__struct_fields__)
+            told = ((name, one) for name, one in fields if one not in _UNSAID)
+            return {name: _plain_value(one) for name, one in told if name not in _HIDDEN}
+        case _:
+            return value
