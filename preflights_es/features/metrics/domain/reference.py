@@ -125,12 +125,9 @@ def answer_conversation(
     if isinstance(meant, QuestionBack):
         is_offered = meant.is_choice and CANDIDATES[0] <= len(meant.options) <= CANDIDATES[1]
         return {"type": "ambiguous", "candidates": [*meant.options]} if is_offered else meant.text
-    sql = composed(meant, dialect)
-    return (
-        {"type": "sql", "sql": sql}
-        if sql
-        else _format_reply_sentence("no query", language, meant.metric.name)
-    )
+    if sql := composed(meant, dialect):
+        return {"type": "sql", "sql": sql}
+    return _format_reply_sentence("no query", language, meant.metric.name)
 
 
 def understood(
@@ -158,12 +155,8 @@ def understood(
     reading = _MetricReading(found[0], language)
     for place, parts in enumerate(question):
         # Before the metric was clear, only words that no metric knows were named.
-        heard = (
-            parts
-            if place >= clear_from
-            else [p for p in parts if not isinstance(p, form.LeftoverWords)]
-        )
-        reading.hear(heard, is_answer=place > clear_from)
+        known = [part for part in parts if not isinstance(part, form.LeftoverWords)]
+        reading.hear(known if place < clear_from else parts, is_answer=place > clear_from)
     return reading.understood()
 
 
@@ -176,11 +169,8 @@ def _which_metric(
 ) -> QuestionBack:
     """The metrics that may be meant, behind the words of the newest message that are no part."""
     names = tuple(metric.name for metric in metrics)
-    text = (
-        _format_reply_sentence("metric", language, join_option_names(names))
-        if names
-        else _format_reply_sentence("no metric", language)
-    )
+    which = "metric" if names else "no metric"
+    text = _format_reply_sentence(which, language, join_option_names(names))
     left = [one.words for one in (question or [[]])[-1] if isinstance(one, form.LeftoverWords)]
     if left:
         text = f"{_format_reply_sentence('left', language, _starred(left))} {text}"
@@ -277,11 +267,8 @@ class _MetricReading:
         if not columns:
             return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
         if len(columns) > 1:
-            by = _format_reply_sentence("by", self._language)
-            options = tuple(f"{by} {column_name(one)}" for one in columns)
-            return ("group", phrase), QuestionBack(
-                join_option_names(options), options, is_choice=True
-            )
+            by = self._says("by")
+            return ("group", phrase), _offered([f"{by} {column_name(one)}" for one in columns])
         return ("group", columns[0]), Group(columns[0])
 
     def _value(self, phrase: str, value: str) -> tuple[Key, object]:
@@ -289,24 +276,14 @@ class _MetricReading:
         if not columns:
             return ("left", phrase), self._asked("no dimension", self._metric.name, phrase)
         if len(columns) > 1:
-            options = tuple(_equals(one, value) for one in columns)
-            return ("value", phrase), QuestionBack(
-                join_option_names(options), options, is_choice=True
-            )
+            return ("value", phrase), _offered([_equals(one, value) for one in columns])
         return ("value", columns[0]), self._value_of(columns[0], value)
 
     def _columns_of(self, phrase: str) -> list[str]:
         """The columns that a phrase names; its own name is that of one alone."""
         found = self._columns.get(phrase, [])
-        own = [
-            one
-            for one in found
-            if phrase
-            in (
-                form.normalize_catalogue_phrase(one),
-                form.normalize_catalogue_phrase(column_name(one)),
-            )
-        ]
+        normal = form.normalize_catalogue_phrase
+        own = [one for one in found if phrase in (normal(one), normal(column_name(one)))]
         return own if len(own) == 1 else found
 
     def _value_of(self, column: str, value: str) -> str | QuestionBack:
@@ -320,16 +297,11 @@ class _MetricReading:
             return value
         meant = [stored for stored, names in known if _matches_value_name(value, (stored, *names))]
         if not meant:
-            told = self._says(
-                "value", name, _starred([value]), join_option_names([v for v, _ in known])
-            )
-            return QuestionBack(told, options)
-        several = tuple(_equals(column, stored) for stored in meant)
-        return (
-            meant[0]
-            if len(meant) == 1
-            else QuestionBack(join_option_names(several), several, is_choice=True)
-        )
+            there = join_option_names([stored for stored, _ in known])
+            return QuestionBack(self._says("value", name, _starred([value]), there), options)
+        if len(meant) == 1:
+            return meant[0]
+        return _offered([_equals(column, stored) for stored in meant])
 
     def understood(self) -> Meant | QuestionBack:
         """What it means; what is open is asked first, and a choice when nothing else is open."""
@@ -343,7 +315,7 @@ class _MetricReading:
         groups = tuple(one for key, one in self._parts.items() if key[0] == "group")
         top = self._parts.get(("top", ""), 0)
         if top and len(groups) != 1:
-            by = _format_reply_sentence("by", self._language)
+            by = self._says("by")
             options = tuple(f"{by} {column_name(one)}" for one in self._metric.dimensions)
             return QuestionBack(_harmless(f"{self._says('top')} {self._help()}"), options)
         return Meant(
@@ -362,8 +334,7 @@ class _MetricReading:
 
     def _spoken(self, key: Key) -> str:
         kind, name = key
-        by = _format_reply_sentence("by", self._language)
-        spoken = {"metric": self._metric.name, "group": f"{by} {column_name(name)}"}
+        spoken = {"metric": self._metric.name, "group": f"{self._says('by')} {column_name(name)}"}
         spoken |= {"value": column_name(name), "days": self._says("days")}
         return spoken.get(kind, name or kind)
 
@@ -372,16 +343,11 @@ class _MetricReading:
         metric, has_days = self._metric, END_DAY in self._metric.sql
         steps = list(form.STEPS)[:5] if self._language == "en" else list(form.STEPS)[5:]
         by = [*map(self._with_values, metric.dimensions), *(steps if metric.date else ())]
-        there = (
-            [f"{_format_reply_sentence('by', self._language)} {join_option_names(by)}"]
-            if by
-            else []
-        )
-        if not has_aggregate(metric.sql):
-            there = []
+        is_grouped = by and has_aggregate(metric.sql)
+        there = [f"{self._says('by')} {join_option_names(by)}"] if is_grouped else []
         there += [f"{column_name(metric.dimensions[0])}=..."] if metric.dimensions else []
         there += [self._says("range")] if has_days else []
-        there += ["top N"] if by and has_aggregate(metric.sql) else []
+        there += ["top N"] if is_grouped else []
         return self._says("there is", metric.name, "; ".join(there)) if there else ""
 
     def _with_values(self, column: str) -> str:
@@ -418,6 +384,10 @@ def _format_reply_sentence(what: str, language: Language, *words: str) -> str:
     return _SAYS[language][what].format(*words)
 
 
+def _offered(options: Sequence[str]) -> QuestionBack:
+    return QuestionBack(join_option_names(options), tuple(options), is_choice=True)
+
+
 def _harmless(text: str) -> str:
     """A question back that is not taken for JSON or a fence, whatever words it quotes."""
     return shortened(text.translate(_HARMLESS), TEXT_MAX)
@@ -452,12 +422,8 @@ def shown_meaning(meant: Meant, language: Language) -> str:
     parts += [f"{by} {one.step or column_name(one.column)}" for one in meant.groups]
     parts += [_equals(column, value) for column, value in meant.values.items()]
     if END_DAY in meant.metric.sql:
-        days = (
-            _format_reply_sentence("ever", language)
-            if meant.days == EVER
-            else shown_range(meant.days)
-        )
-        parts.append(days)
+        ever = _format_reply_sentence("ever", language)
+        parts.append(ever if meant.days == EVER else shown_range(meant.days))
     return " ".join([*parts, *([f"top {meant.top}"] if meant.top else [])])
 
 
@@ -488,9 +454,8 @@ def vary_metrics_answer(draws: Draws, request: CompletionRequested) -> str:
         return _MORE[language]
     names = [metric.name for metric in _metrics(request)]
     if draws.chance(0.1) and len(names) >= CANDIDATES[0]:
-        return _encode_metrics_reply(
-            {"type": "ambiguous", "candidates": draws.sample(names, draws.between(2, 4))}
-        )
+        candidates = draws.sample(names, draws.between(2, 4))
+        return _encode_metrics_reply({"type": "ambiguous", "candidates": candidates})
     reply = _answer_metrics_request(request)
     if isinstance(reply, dict) and draws.chance(0.1):
         reply["confidence"] = draws.between(1, 9) / 10  # a property that no contract knows yet
