@@ -23,7 +23,6 @@ from preflights_es.features.clarification.domain.events import (
     IntentionDeclared,
     KnownLine,
     ReferenceRenumbered,
-    ReplacementChosen,
 )
 from preflights_es.features.clarification.domain.history import told_of
 from preflights_es.features.clarification.domain.lead import (
@@ -134,11 +133,6 @@ class Clarifications(Acceptances):
         def with_answers(first: Input) -> Input:
             return with_taken(WORKFLOW, answers, first, self.sanitizer, refuses=not new.asks)
 
-        def is_replaced(one: KnownLine) -> bool:
-            if file:
-                return one.path == file
-            return bool(session_id) and one.kept.session_id == session_id
-
         def is_same(before: IntentionDeclared) -> bool:
             old = before.supersedes
             path = old.path or "" if old and not old.uid else ""
@@ -155,7 +149,8 @@ class Clarifications(Acceptances):
                 "known": self._known(setup),
                 "supersedes_source": old.source if old else None,
             }
-            others = (one for one in told() if not is_replaced(one))
+            former = (session_id, file)
+            others = (one for one in told() if (one.kept.session_id, one.path) != former)
             read |= {"told": lines} if (lines := tuple(others)) else {}
             return {"supersedes": related, **read, **given}
 
@@ -258,21 +253,6 @@ class Clarifications(Acceptances):
         one = named_known(handle.session.state.opened.told or (), typed)
         said = {"kept": one.kept, "since": one.since, "source": one.source, "path": one.path}
         return self.submitted(handle, DecisionKept, said, by=by, expect=expect)
-
-    def replace_known(self, handle: Handle, typed: str, expect: int | None = None) -> Step:
-        """Choose what is replaced, of what was said first, as `named_known` finds it.
-
-        Args:
-            expect: the version at which the session was shown.
-
-        Raises:
-            SessionMoved: it is at another version.
-            Refused: none of those that were said is called so, or it cannot be superseded.
-        """
-        one = named_known(handle.session.state.opened.told or (), typed)
-        old, related = self.replaced(one.path or one.kept.session_id)
-        said = {"replaces": related, "source": old.source if old else None}
-        return self.submitted(handle, ReplacementChosen, said, expect=expect)
 
     def kept(self, step: Step, same: OlderDecision | None, by: str | None) -> Step:
         """The step after an acceptance; where a decision in force says the same, that is kept."""

@@ -24,6 +24,7 @@ from preflights_es.features.clarification.domain.events import (
     DecisionRecorded,
     FiledAsTask,
     IntentionDeclared,
+    ReplacementChosen,
     TopicDismissed,
 )
 from preflights_es.features.clarification.domain.reasons import RATIONALE_MAX
@@ -222,7 +223,11 @@ def replace_known(request: Request, session: str, typed: str, *, expect: int | N
             any more.
     """
     own, handle = _load_clarification(request, session, "only a decision replaces another")
-    return finish_due_documents(request, own.replace_known(handle, typed, expect))
+    one = named_known(handle.session.state.opened.told or (), typed)
+    old, related = own.replaced(one.path or one.kept.session_id)
+    said = {"replaces": related, "source": old.source if old else None}
+    step = own.submitted(handle, ReplacementChosen, said, expect=expect)
+    return finish_due_documents(request, step)
 
 
 def dismiss_topic(request: Request, session: str, *, expect: int | None = None) -> View:
