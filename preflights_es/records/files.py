@@ -102,9 +102,8 @@ def checked_path(root: Path, folders: tuple[str, ...], path: str) -> Path:
     allowed = [checked_folder(root, folder) for folder in folders]
     if found is None or not parts.name or found not in allowed:
         expected = " or ".join(folders)
-        raise ArtifactOutside(
-            f"the document {path!r} does not lie in {expected}: nothing was written"
-        )
+        message = f"the document {path!r} does not lie in {expected}: nothing was written"
+        raise ArtifactOutside(message)
     return found / parts.name
 
 

@@ -176,9 +176,8 @@ class SessionFolder:
             with self._opened(makes=True) as folder:
                 lies = folder.lies(name)
                 if lies is not None and not stat.S_ISREG(lies.st_mode):
-                    raise ArtifactOutside(
-                        f"{self.path}/{name} is a link or no file: remove it; nothing was written"
-                    )
+                    found = f"{self.path}/{name} is a link or no file"
+                    raise ArtifactOutside(f"{found}: remove it; nothing was written")
                 is_first = self._attributed(folder)
                 with folder.new(name, replacing=True) as file:
                     file.write(content)

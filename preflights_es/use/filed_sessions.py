@@ -218,9 +218,8 @@ class FiledSessions:
             raise Unreadable(f"it holds session {first.session_id}, and its name says another")
         here = self._process.store.read(first.session_id)
         if not here and first.project != self._process.project:
-            raise Unreadable(
-                f"it is of the project {first.project!r}, and this is {self._process.project!r}"
-            )
+            own = self._process.project
+            raise Unreadable(f"it is of the project {first.project!r}, and this is {own!r}")
         if [one.hash for one in here] != [one.hash for one in events]:  # else the log holds it
             self._check_content(events)
         homes = self._homes.get(first.workflow)

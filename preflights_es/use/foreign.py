@@ -298,9 +298,8 @@ def _load_foreign_record(process: Process, path: str) -> ForeignRecord:
     try:
         return foreign_record(within, regular(lies, RECORD_MAX, follows=False))
     except (OSError, Unreadable) as error:
-        raise Refused(
-            f"the record {path!r} cannot be read: {error}", code="unreadable_record"
-        ) from error
+        message = f"the record {path!r} cannot be read: {error}"
+        raise Refused(message, code="unreadable_record") from error
 
 
 def _is_path(is_there: Callable[[str], bool], entry: str) -> bool:

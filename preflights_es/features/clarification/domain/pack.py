@@ -343,10 +343,8 @@ def _changed_tables(
     if table.only is not None:
         for name in table.only:
             if name not in merged:
-                raise source.wrong(
-                    ("clarification", "only"),
-                    f"{name!r} is no category: expected some of {', '.join(merged)}",
-                )
+                found = f"{name!r} is no category: expected some of {', '.join(merged)}"
+                raise source.wrong(("clarification", "only"), found)
         order = list(dict.fromkeys(table.only))
     menu = table.menu or (*(n for n in base.menu if n in order), *order)
     if table.menu is not None and sorted(table.menu) != sorted(order):
@@ -374,18 +372,15 @@ def _read_category_table(
     at = ("clarification", "categories", name)
     _check_text(source, at, name)
     if name.casefold() in (OTHER.casefold(), OTHER_OPTION.casefold()):
-        raise source.wrong(
-            at, "the name stands for everything that has no category: choose another"
-        )
+        found = "the name stands for everything that has no category: choose another"
+        raise source.wrong(at, found)
     base = known or Category(name)
     keywords = base.keywords if given.keywords is None else given.keywords
     _check_list(source, (*at, "keywords"), keywords)
     for word in keywords:
         if not re.fullmatch(r"[^\W_]+(-[^\W_]+)?", word):
-            raise source.wrong(
-                (*at, "keywords"),
-                f"{word!r} is not one word: expected letters and digits, or two joined by a hyphen",
-            )
+            found = "is not one word: expected letters and digits, or two joined by a hyphen"
+            raise source.wrong((*at, "keywords"), f"{word!r} {found}")
     made = Category(
         name=base.name,
         keywords=tuple(word.casefold() for word in keywords),
@@ -463,10 +458,8 @@ def _check_keys(source: SettingsSource, config: HeuristicsConfig) -> None:
             at = ("clarification", "categories", category.name)
             key = "id" if field is category.primary else "secondary"
             if not re.fullmatch(r"[a-z][a-z0-9_]{0,59}", field.id) or field.id.endswith(COMPANION):
-                raise source.wrong(
-                    (*at, key),
-                    f"found {field.id!r}, expected lower-case letters, digits and underscores",
-                )
+                found = f"found {field.id!r}, expected lower-case letters, digits and underscores"
+                raise source.wrong((*at, key), found)
             if field.id in seen:
                 raise source.wrong((*at, key), f"{field.id!r} is the key of {seen[field.id]} too")
             seen[field.id] = f"{category.name}.{field.name}"
