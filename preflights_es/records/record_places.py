@@ -7,8 +7,8 @@ time (`record_list`).
 import os
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 import msgspec
@@ -70,6 +70,8 @@ class _Key(msgspec.Struct, frozen=True, array_like=True):
     """Size, time and inode of git's index; None without one."""
     usual: tuple[str, ...]
     """Folders of usual names at the usual places: one that is new is seen before git knows it."""
+    near: tuple[str, ...] = ()
+    """The same in the package that the caller stands in, without those that were found."""
 
 
 class _CachedFolders(msgspec.Struct, frozen=True, array_like=True):
@@ -123,8 +125,10 @@ class RecordPlaces:
         Raises:
             ArtifactOutside: settings or `.adr-dir` name a folder outside the project, or git's.
         """
-        key = _Key(FINDER, str(self._root), _stamp(self._index), usual_folders(self._root))
         kept = self._last()
+        near = tuple(self._list_near(kept.folders if kept else ()))
+        usual = usual_folders(self._root)
+        key = _Key(FINDER, str(self._root), _stamp(self._index), usual, near)
         if kept is None or kept.key != key:
             kept = self._found(key, kept)
         return self._with_said(kept)
@@ -157,6 +161,9 @@ class RecordPlaces:
 
     # 1. Where a new one goes -----------------------------------------------------------------
 
+    def _here(self) -> str:
+        return os.path.relpath(self._cwd.resolve(), self._root.resolve()).replace(os.sep, "/")
+
     def _said(self) -> tuple[RecordFolder, ...]:
         return said_folders(self._root, self._told)
 
@@ -170,7 +177,7 @@ class RecordPlaces:
         found = self.folders
         if self._said() or len(found) < 2:
             return found[0] if found else RecordFolder(DEFAULT, "default")
-        here = os.path.relpath(self._cwd.resolve(), self._root.resolve()).replace(os.sep, "/")
+        here = self._here()
         packages = {one: f"{one.package}/".lstrip("/") for one in found}
         around = [one for one in found if f"{here}/".startswith(packages[one])]
         longest = max((packages[one] for one in around), key=len, default="")
@@ -183,6 +190,16 @@ class RecordPlaces:
         return max(near, key=lambda one: (ours[one], every[one]))
 
     # 2. Which there are ----------------------------------------------------------------------
+
+    def _list_near(self, known: Iterable[RecordFolder]) -> Iterator[str]:
+        """Folders of usual names between the root and the caller that are not known yet."""
+        paths = {one.path for one in known}
+        here = PurePosixPath(self._here())
+        if here.parts[:1] == ("..",):  # the caller stands outside of the project
+            return
+        for above in (here, *here.parents)[:-1]:  # without the root
+            found = (f"{above}/{one}" for one in usual_folders(self._root / above))
+            yield from (one for one in found if one not in paths)
 
     def _last(self) -> _CachedFolders | None:
         """What was found last, here or by an earlier process."""

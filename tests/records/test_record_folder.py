@@ -228,6 +228,17 @@ def test_in_a_package_a_new_record_goes_to_its_own_folder(clone: Path) -> None:
     assert places(clone, cwd=clone / "website").new == "docs/adr"
 
 
+def test_a_new_folder_of_the_callers_package_is_seen_before_git_knows_it(
+    clone: Path, tmp_path: Path
+) -> None:
+    kept: dict[str, Any] = {"cache": lambda: tmp_path / "found"}
+    filed(clone, "docs/adr/0001-x.md")
+    assert places(clone, **kept).new == "docs/adr"
+    filed(clone, "web/docs/adr/0001-x.md")
+    assert places(clone, **kept, cwd=clone / "web").new == "web/docs/adr"
+    assert [one.path for one in places(clone, **kept).folders] == ["docs/adr", "web/docs/adr"]
+
+
 def test_settings_come_first_and_then_adr_dir_and_all_are_read(root: Path) -> None:
     filed(root, "docs/adr/0001-x.md")
     (root / ".adr-dir").write_text("architecture/log/\n")
