@@ -128,7 +128,7 @@ class RecordPlaces:
         kept = self._last()
         near = tuple(self._list_near(kept.folders if kept else ()))
         usual = usual_folders(self._root)
-        key = _Key(FINDER, str(self._root), _stamp(self._index), usual, near)
+        key = _Key(FINDER, str(self._root), _stamp(self._index), usual, near=near)
         if kept is None or kept.key != key:
             kept = self._found(key, kept)
         return self._with_said(kept)
