@@ -47,7 +47,10 @@ def render_session_brief(
             workflow=handle.workflow.name,
         )
     record = handle.workflow.filed.record(handle.session.state)
-    return render_record_brief(replace(record, session_id=handle.session_id), in_force, signature)
+    record = replace(record, session_id=handle.session_id)
+    if handle.session.closed and record.status == "open":
+        record = replace(record, status="rejected", missing=())
+    return render_record_brief(record, in_force, signature)
 
 
 def render_record_brief(record: Record, in_force: str = "", signature: Signed | None = None) -> str:

@@ -319,6 +319,10 @@ def test_a_session_is_given_up_with_a_reason(house: Project) -> None:
     house.started_session()
     done = house.call("abandon", "last", "--json", "-q")
     assert (done.code, done.json["status"]) == (0, "abandoned")
+    assert house.call("abandon", ready(house)).code == 0
+    brief = house.call("prompt", "last").out
+    assert "## Rejected, do not follow\n\n* Category: Authentication" in brief
+    assert "treat it as a proposal" not in brief
     house.decided()
     ended = house.call("abandon", "last")
     assert ended.code == 1, "what is decided can only be superseded"
