@@ -182,13 +182,10 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: OlderDecision) -> RelatedDecision:
         """As it was found."""
-        old = one.related
+        named = ("uid", "session_id", "number", "title")
         return cls(
-            uid=old.uid,
-            session_id=old.session_id,
+            **{name: getattr(one.related, name) for name in named},
             date=iso(one.accepted_at).partition("T")[0],
-            number=old.number,
-            title=old.title,
             category=one.category,
             values=one.fields,
             evolution=one.evolution,
