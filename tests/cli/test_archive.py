@@ -189,6 +189,8 @@ def test_only_the_first_of_many_are_named(house: Project) -> None:
     done = house.call("admin", "import", "many.jsonl")
     assert done.out.count("\n") == 21
     assert done.out.endswith(f"30 sessions, {events} new events.\n")
+    again = house.call("admin", "import", "many.jsonl")
+    assert (again.err, again.out.splitlines()[-1]) == ("", "30 sessions, 0 new events.")
 
 
 def test_a_pipe_can_be_imported_though_it_is_read_twice(house: Project) -> None:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import json
-import sqlite3
 from pathlib import Path
 from typing import Any
 
 import pytest
 from msgspec.structs import replace
 
+from preflights_es.store import jsonl
 from tests.cli.signing import LOGIN, Team
-from tests.cli.tampering import tampered
+from tests.store.given import resealed
 
 pytestmark = pytest.mark.needs("ssh-keygen")
 
@@ -23,9 +23,9 @@ def team(template: Path, home: Path, tmp_path: Path) -> Team:
     return made
 
 
-def verified(team: Team) -> tuple[int, Any, str]:
+def verified(team: Team, *of: str) -> tuple[int, Any, str]:
     """The exit code, the JSON, and the text."""
-    done, told = team.call("audit", "verify", "--json"), team.call("audit", "verify")
+    done, told = team.call("audit", "verify", "--json", *of), team.call("audit", "verify", *of)
     assert done.code == told.code
     assert told.is_safe()
     return done.code, done.json, told.out
@@ -65,34 +65,15 @@ def test_one_that_does_not_verify_is_damage_though_its_chain_holds(team: Team) -
     """Another proposal is written into the signature, and the chain is computed anew."""
     id_ = team.accept("PostgreSQL")["session_id"]
     team.call("decisions")  # the memory knows it as signed
-
-    def forged(log: sqlite3.Connection, session_id: str) -> None:
-        from preflights_es.store import jsonl
-        from tests.store.given import resealed
-
-        exported = team.call("admin", "export", session_id).out.encode()
-        events = [*jsonl.stored(exported.splitlines(keepends=True), "it")]
-        made = resealed(
-            [
-                replace(one, data=one.data.replace(b'"PostgreSQL"', b'"MySQL"'))
-                if one.data
-                else one
-                for one in events
-            ]
-        )
-        for one in made:
-            assert one.data is not None
-            log.execute(
-                "UPDATE events SET data = ?, digest = ?, hash = ? "
-                "WHERE session_id = ? AND version = ?",
-                (one.data.decode(), one.digest, one.hash, session_id, one.version),
-            )
-        log.execute(
-            "UPDATE heads SET head_hash = ? WHERE session_id = ?", (made[-1].hash, session_id)
-        )
-
-    tampered(team, id_, forged)
-    code, shape, said = verified(team)
+    exported = team.call("admin", "export", id_).out.encode().splitlines(keepends=True)
+    events = [
+        replace(one, data=(one.data or b"").replace(b'"PostgreSQL"', b'"MySQL"'))
+        for one in jsonl.stored(exported, "it")
+    ]
+    forged = jsonl.encode_event_file(resealed(events))
+    copy = ("--db", "copy.db")
+    assert team.call("admin", "import", "-", *copy, stdin=forged).code == 0
+    code, shape, said = verified(team, *copy)
     assert code == 4
     assert any("signature does not verify" in one["found"] for one in shape["broken"]), said
     assert "its signature does not verify: " in said

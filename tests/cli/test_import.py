@@ -122,15 +122,6 @@ def test_an_import_that_was_killed_is_completed_when_it_is_run_again(
     assert exported(house, log) == file
 
 
-def test_an_import_that_is_repeated_adds_nothing(house: Project, file: bytes, log: str) -> None:
-    assert house.call("admin", "import", "many.jsonl", "--db", log).code == 0
-    before = rows(log)
-    done = house.call("admin", "import", "many.jsonl", "--db", log)
-    assert (done.code, done.err) == (0, "")
-    assert done.out.endswith(f"{SESSIONS} sessions, 0 new events.\n")
-    assert rows(log) == before
-
-
 # 2. With others ------------------------------------------------------------------------------
 
 

@@ -230,9 +230,10 @@ def test_a_fresh_clone_says_first_what_its_files_say_is_in_force(
 
 def test_both_standings_are_told_until_sync(house: Project, clone: Project, decided: str) -> None:
     clone.call("sync")
-    clone.decided("Add SSO", "--supersedes", decided)
+    later = clone.decided("Add SSO", "--supersedes", decided)["session_id"]
     committed(clone)
     pulled(house, clone)
+    assert (house.call("show", later).code, house.call("replay", later).code) == (0, 0)
     done = house.call("decisions", "--json")
     assert [row["file"] is None for row in done.json["decisions"]] == [True, False]
     assert f"there session {decided[-8:]} is superseded" in done.err
@@ -240,16 +241,6 @@ def test_both_standings_are_told_until_sync(house: Project, clone: Project, deci
     house.call("sync", "--yes")
     (row,) = house.call("decisions", "--json").json["decisions"]
     assert (row["file"], row["title"]) == (None, "Use OAuth for authentication")
-
-
-def test_after_a_pull_the_colleague_s_decision_is_known_too(house: Project, clone: Project) -> None:
-    clone.decided("Use a database", key="db_type=PostgreSQL")
-    later = house.decided("Add SSO")["session_id"]
-    committed(clone)
-    committed(house)
-    pulled(clone, house)
-    assert clone.call("show", later).code == 0
-    assert clone.call("replay", later).code == 0
 
 
 def test_a_clone_has_the_project_s_name_whatever_its_folder_is_called(

@@ -98,15 +98,6 @@ def test_a_rejection_needs_a_name_and_words_and_an_id_four_characters(shop: Proj
     assert shop.call("approve", one[:4].upper(), *BY).code == 0
 
 
-def test_the_inbox_names_a_draft_and_accept_takes_it(shop: Project) -> None:
-    one = drafted(shop)
-    (waiting,) = shop.call("inbox", "--json").json["waiting"]
-    assert (waiting["kind"], waiting["workflow"]) == ("proposal", "compiler")
-    assert shop.call("accept", *BY).code == 0
-    assert standings(shop) == {one: "approved"}
-    assert shop.call("inbox", "--json").json["waiting"] == []
-
-
 # 2. What gives way ---------------------------------------------------------------------------
 
 
@@ -187,11 +178,14 @@ def test_an_approved_artifact_is_approved_once_under_a_key_and_never_again(shop:
 
 def test_the_inbox_names_the_command_that_approves_a_plan(shop: Project) -> None:
     one = drafted(shop)
+    (waiting,) = shop.call("inbox", "--json").json["waiting"]
+    assert (waiting["kind"], waiting["workflow"]) == ("proposal", "compiler")
     assert shop.call("approve", one).code == 3, "a script proposes it"
     (row,) = shop.call("inbox", "--json").json["waiting"]
     assert row["command"] == f"preflights approve {row['session_id'][-8:]}"
     done = shop.call(*row["command"].split()[1:], *BY)
     assert (done.code, standings(shop)) == (0, {one: "approved"})
+    assert shop.call("inbox", "--json").json["waiting"] == []
 
 
 def test_approve_and_accept_point_to_each_other_where_there_is_none(house: Project) -> None:
