@@ -6,7 +6,6 @@ import asyncio
 from typing import Any, ClassVar, Final, Generic, Self, TypeVar
 
 from preflights_es.history.replayer import Replayer
-from preflights_es.kernel.completions import CompletionReceived
 from preflights_es.kernel.events import Actor, Event, Input
 from preflights_es.kernel.lead import Lead, LeadChanged, StepRetried
 from preflights_es.kernel.ports import Provider
@@ -55,10 +54,6 @@ class ScriptedSession(Generic[S]):
 
     def led_by(self, lead: Lead | None) -> Self:
         return self.submit(LeadChanged(at=self.runner.now(), actor=ADA, lead=lead))
-
-    def late(self, call: str, text: str = "{}") -> Self:
-        now = self.runner.now()
-        return self.submit(CompletionReceived(at=now, actor=ROBOT, call=call, text=text))
 
     def _settle(self) -> None:
         self.handle = asyncio.run(self.runner.settle(self.handle, self._asked)).handle

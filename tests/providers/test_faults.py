@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import FrozenInstanceError, fields, replace
+from functools import cache
 from typing import TypeVar
 
 import jiter
@@ -129,6 +130,7 @@ ROWS = {
 }
 
 
+@cache
 def counted(config: FaultConfig) -> Counter[str]:
     """20,000 draws: seeds 0 to 9, 400 prompts, attempts 1 to 5."""
     providers = [FaultyProvider(SimLLMProvider(0), seed, config) for seed in range(10)]

@@ -170,29 +170,9 @@ def test_a_former_place_that_holds_no_file_is_left_alone(
     assert is_untouched(outside)
 
 
-def test_a_document_that_has_a_second_name_is_replaced_under_one(root: Path, outside: Path) -> None:
-    _hard_link(root / PATH, outside)
-    write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", everything)
-    assert (root / PATH).read_text() == "ours"
-    assert is_untouched(outside)
-
-
 def test_a_file_that_cannot_be_a_document_of_ours_is_never_replaced(root: Path) -> None:
     (root / PATH).write_bytes(b"x" * 10_000_001)
     (root / f"{PATH}.new").write_bytes(b"x" * 10_000_001)
     written, _ = write_document(root, checked_path(root, FOLDERS, PATH), PATH, "ours", nothing)
     assert written.path == f"{PATH}.new2"
     assert found_hash(root / PATH) not in (None, hash_of("ours"))
-
-
-def test_a_document_has_the_permissions_that_the_umask_leaves_and_keeps_others(root: Path) -> None:
-    target = checked_path(root, FOLDERS, PATH)
-    before = os.umask(0o027)
-    try:
-        write_document(root, target, PATH, "one", nothing)
-    finally:
-        os.umask(before)
-    assert stat.S_IMODE(target.stat().st_mode) == 0o640
-    target.chmod(0o600)
-    write_document(root, target, PATH, "two", lambda: {hash_of("one")})
-    assert (stat.S_IMODE(target.stat().st_mode), target.read_text()) == (0o600, "two")

@@ -160,16 +160,6 @@ def test_an_input_and_its_decisions_are_one_append(store: MemoryStore) -> None:
     assert {event.decider for event in store.read(SESSION)} == {"toy/1"}
 
 
-def test_a_handle_travels_with_the_session_and_saves_reading_it(store: MemoryStore) -> None:
-    run = runner(store)
-    step = begun(run, toy.said("a"))
-    for text in "bcd":
-        step = run.submit(step.handle, toy.said(text), f"input-{text}")
-    assert step.handle == run.load(SESSION)
-    assert step.handle.session.state.said == ("a", "b", "c", "d")
-    assert (step.handle.version, replayed(store)) == (8, "identical")
-
-
 def test_opening_and_answering_a_call_is_told_to_the_store(store: MemoryStore) -> None:
     run = runner(store)
     step = begun(run, toy.wanted("a.md"))
@@ -687,16 +677,6 @@ def test_a_providers_error_is_recorded_and_the_workflow_tries_again(
     assert replayed(store) == "identical"
 
 
-def test_a_workflow_may_give_up_after_its_tries(store: MemoryStore) -> None:
-    run = runner(store)
-    begun(run, toy.asked("why?"))
-    provider = ScriptedProvider(LLMTimeoutError("slow"), LLMTimeoutError("slower"))
-    step = settled(run, provider)
-    assert step.decisions == (toy.GaveUp(kind="timeout"),)
-    assert len(provider.requests) == toy.CALLS_MAX
-    assert store.open_calls(PROJECT) == ()
-
-
 def test_an_error_is_recorded_without_the_key_that_it_echoes(store: MemoryStore) -> None:
     run = runner(store)
     begun(run, toy.asked("why?"))
@@ -760,14 +740,6 @@ def test_a_call_that_stays_taken_is_waited_for_not_without_an_end(store: MemoryS
     handle = begun(run, toy.asked("a")).handle
     with pytest.raises(RoundsExhausted):
         asyncio.run(run.settle(handle, ScriptedProvider()))
-
-
-def test_a_process_may_renew_its_own_claim(store: MemoryStore, hands: Hands) -> None:
-    ada, _ = two_runners(store, hands)
-    begun(ada, toy.asked("why?"))
-    claim = (SESSION, "completion-1", ada.owner)
-    assert store.claim(*claim, hands(), hands() + CLAIM_US) == "taken"
-    assert settled(ada, ScriptedProvider("hers")).handle.session.state.answers == ("hers",)
 
 
 def test_an_error_that_comes_late_is_kept_as_well(store: MemoryStore, hands: Hands) -> None:

@@ -259,15 +259,3 @@ def test_a_column_of_another_kind_is_damage_and_no_crash(
         other.execute(f"UPDATE events SET {column} = {value} WHERE version = 1")
     with pytest.raises(LogDamaged):
         verified(store.read(session_id(1)), head.hash)
-
-
-def test_a_tail_that_was_cut_is_found_against_the_head(store: SqlStore, tmp_path: Path) -> None:
-    opened(store, 1)
-    with closing(sqlite3.connect(tmp_path / "log.db", isolation_level=None)) as other:
-        other.execute("DROP TRIGGER events_are_kept")
-        for left in (1, 0):
-            other.execute("DELETE FROM events WHERE version > ?", (left,))
-            head = store.head(session_id(1))
-            assert head is not None
-            with pytest.raises(LogDamaged):
-                verified(store.read(session_id(1)), head.hash)

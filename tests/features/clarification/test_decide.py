@@ -230,31 +230,6 @@ def test_several_answers_at_once_are_judged_category_first_and_use_the_open_ques
 # 2.1 Other -----------------------------------------------------------------------------------
 
 
-@each(
-    ("option", "answers"),
-    [
-        (OTHER_OPTION, {"auth_strategy": OTHER_OPTION, "auth_strategy__other": "Passkeys"}),
-        (OTHER_OPTION, {"auth_strategy__other": "Passkeys"}),
-        (OTHER_OPTION, {"auth_strategy__other": "Passkeys", "auth_strategy": OTHER_OPTION}),
-        (
-            "Other",
-            {"auth_strategy": "Other", "auth_strategy__other": ("", OTHER_OPTION, "Passkeys")},
-        ),
-    ],
-)
-def test_a_companion_is_other_with_its_text(
-    option: str, answers: dict[str, str | tuple[str, ...]]
-) -> None:
-    check(
-        declared("Add OAuth"),
-        when=answered(**answers),
-        then=(
-            accepted("auth_strategy", option, "Strategy", "Passkeys", "custom", other="Passkeys"),
-            proposed("Authentication", "adr", Strategy="Passkeys"),
-        ),
-    )
-
-
 # 2.2 Refusals --------------------------------------------------------------------------------
 
 

@@ -401,6 +401,7 @@ def test_no_json_and_prose_are_asked_for_once_more_with_their_sentences(
         (LLMTimeoutError("slow"), 1.0, "timeout"),
         (LLMAPIError("down"), 1.0, "api_error"),
         (LLMRateLimitError("busy", retry_after_ms=2_500), 2.5, "rate_limit"),
+        (LLMRateLimitError("busy", retry_after_ms=30_000), 30.0, "rate_limit"),
         (LLMRateLimitError("busy", retry_after_ms=30_001), None, "rate_limit"),
     ],
 )

@@ -19,7 +19,7 @@ from preflights_es.features.compiler.domain.events import (
 from preflights_es.features.compiler.domain.state import CompilerState, evolve, file_text
 from preflights_es.kernel.completions import CompletionRequested
 from preflights_es.kernel.errors import LLMTimeoutError
-from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input, ResponseIgnored
+from preflights_es.kernel.events import Actor, ArtifactDue, ArtifactWritten, Input
 from preflights_es.kernel.lead import Lead, LeadTaken, Setup, StepStalled
 from tests.each import each
 from tests.features.compiler.cases import AGENT, MISSING, PAYLOADS, Compiled, begun
@@ -114,14 +114,6 @@ def test_a_new_lead_is_asked_what_is_open() -> None:
     assert compiled.status == "needs_answers"
     assert compiled.answer("Ada").status == "ready"
     assert compiled.script.requests[-1].model == "m-2"
-
-
-def test_an_outcome_that_comes_late_changes_nothing() -> None:
-    for compiled in (Compiled(), Compiled("no JSON"), Compiled(MISSING), Compiled().approve()):
-        before = compiled.state
-        (ignored,) = compiled.late("plan-1.1").last
-        assert isinstance(ignored, ResponseIgnored)
-        assert compiled.state == before
 
 
 # 2. The question -----------------------------------------------------------------------------

@@ -13,8 +13,7 @@ from preflights_es.features.extraction.domain.events import (
     NoteQuestionAsked,
 )
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, prompt
-from preflights_es.kernel.errors import LLMAPIError, LLMError, LLMRateLimitError, LLMTimeoutError
-from preflights_es.kernel.events import ResponseIgnored
+from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import (
     INVALID,
     MISMATCH,
@@ -122,23 +121,6 @@ def test_a_broken_rule_is_named_in_the_retry(reply: dict[str, Any], place: str) 
 
 
 @each(
-    ("error", "wait"),
-    [
-        (LLMTimeoutError("slow"), 1.0),
-        (DOWN, 1.0),
-        (LLMRateLimitError("busy", retry_after_ms=2_500), 2.5),
-        (LLMRateLimitError("busy", retry_after_ms=30_000), 30.0),
-    ],
-)
-def test_a_failed_call_is_made_once_more_after_a_pause(error: LLMError, wait: float) -> None:
-    note = Note(error, EMAIL)
-    first, second = note.script.requests
-    assert second.messages == first.messages
-    assert note.waits == [wait]
-    assert (note.status, note.titles) == ("done", [(1, "Email an Chef")])
-
-
-@each(
     ("replies", "reason"),
     [
         (("no", "no"), "invalid_json"),
@@ -227,16 +209,6 @@ def test_the_rules_read_what_no_model_could_but_a_wrong_line() -> None:
     note = Note("no", "no", note="Email due:someday").led_by(None)
     assert note.view.note_status == "unprocessed"
     assert note.view.warnings[0].endswith("(bad line)")
-
-
-@each("call", ["extract-1.1", "extract-9.1", ""])
-def test_an_outcome_without_a_request_changes_nothing(call: str) -> None:
-    note = Note(EMAIL)
-    before = note.state
-    note.late(call, json.dumps(READ_AGAIN))
-    assert [type(decision) for decision in note.last] == [ResponseIgnored]
-    assert note.state == before
-    assert note.replayed() == "identical"
 
 
 # 3. The question -----------------------------------------------------------------------------

@@ -10,14 +10,7 @@ from preflights_es.features.planning.domain.events import PlanAsked, PlanningCha
 from preflights_es.kernel.completions import CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError, LLMTimeoutError
 from preflights_es.kernel.events import SourceSession, sources
-from preflights_es.kernel.lead import (
-    INVALID,
-    MISMATCH,
-    FellBack,
-    Lead,
-    ResponseRejected,
-    StepStalled,
-)
+from preflights_es.kernel.lead import MISMATCH, FellBack, Lead, ResponseRejected, StepStalled
 from preflights_es.providers.faults import FaultConfig
 from preflights_es.providers.simulator import SimLLMProvider
 from preflights_es.use.leads import bank
@@ -140,13 +133,6 @@ def test_a_focus_that_is_too_long_is_planned_in_part() -> None:
 def test_no_focus_is_right_where_no_time_is_free() -> None:
     plan = Planned(answer(None), day=situation(*THREE, end=NINE))
     assert (plan.plan.blocks, plan.plan.warnings, plan.status) == ((), ("no_room",), "stopped")
-
-
-@each("reply", ["I would begin with the report.", '{"focus_task_id": '])
-def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> None:
-    plan = Planned(reply, BOTH)
-    assert plan.script.requests[1].messages[-1].content == INVALID
-    assert plan.plan.source == "model"
 
 
 @each(
