@@ -16,8 +16,9 @@ from preflights_es.features.govern.brought_in import NAMES_MAX
 from preflights_es.features.govern.check import _of_places, check_change
 from preflights_es.use.holding import list_holding_decisions
 from preflights_es.use.work_tree import WorkTree
-from tests.cli.program import Project, Result
+from tests.cli.program import House, Project, Result
 from tests.cli.test_docs import check as documented
+from tests.each import each
 
 STORE: Final = "Store orders in a database"
 ORDERS: Final = "src/db/orders.py"
@@ -58,12 +59,50 @@ def checked(house: Project, *words: str) -> tuple[int, dict[str, list[Any]], Any
 
 
 @pytest.fixture
-def shop(house: Project) -> Project:
+def shop(house: House) -> Project:
     """A committed repository, without a decision."""
+    house.made(_two_sources)
+    return house
+
+
+def _two_sources(house: Project) -> None:
     write(house, ORDERS, "import os\n")
     write(house, "src/web.py", "import os\n")
     commit(house)
+
+
+@pytest.fixture
+def chosen(house: House) -> Project:
+    """It has a decision that holds everywhere; rows of a test find it as it was."""
+    house.made(_chosen)
     return house
+
+
+def _chosen(house: Project) -> None:
+    _two_sources(house)
+    decide(house)
+    commit(house)
+    house.git("tag", "start")
+
+
+@pytest.fixture
+def guarded(house: House) -> Project:
+    """It has a decision for a folder; rows of a test find it as it was."""
+    house.made(_guarded)
+    return house
+
+
+def _guarded(house: Project) -> None:
+    _two_sources(house)
+    decide(house, "--path", "src/db/**", "--because", "We know it", "--scope", "orders")
+    commit(house)
+    house.git("tag", "start")
+
+
+def as_it_was(house: Project) -> None:
+    """Undo a change: what is committed, staged or only lies there."""
+    house.git("reset", "--quiet", "--hard", "start")
+    house.git("clean", "--quiet", "-ffdx")
 
 
 # 1. What it says ------------------------------------------------------------------------------
@@ -382,25 +421,23 @@ def edits() -> dict[str, tuple[Callable[[str], str], str]]:
     }
 
 
-@pytest.mark.parametrize("name", edits())
-def test_a_record_says_what_its_session_says(shop: Project, name: str) -> None:
-    where = ("--path", "src/db/**", "--because", "We know it", "--scope", "orders")
-    record = decide(shop, *where)
-    commit(shop)
-    file = shop.folder / record
+@each("name", edits())
+def test_a_record_says_what_its_session_says(guarded: Project, name: str) -> None:
+    (file,) = (guarded.folder / "docs/decisions").glob("0001-*.md")
     edit, what = edits()[name]
     text = file.read_text()
     file.write_text(edit(text))
     assert file.read_text() != text
-    code, found, _ = checked(shop)
+    code, found, _ = checked(guarded)
     said = [one["message"] for one in found.get("record-differs", [])]
     assert (code, len(said)) == ((1, 1) if what else (0, 0)), said
-    warned = shop.call("sync").err
+    warned = guarded.call("sync").err
     assert bool(what) == ("says something else than its session" in warned), warned
     if what:
         assert f"its {what} is " in said[0]
-        assert found["record-differs"][0]["file"] == record
+        assert found["record-differs"][0]["file"] == str(file.relative_to(guarded.folder))
         assert found["record-differs"][0]["line"]
+    as_it_was(guarded)
 
 
 def test_a_record_that_is_deleted_is_said_and_one_of_another_branch_is_not(shop: Project) -> None:
@@ -579,14 +616,12 @@ def test_what_a_session_file_decided_that_a_change_deletes_holds_all_the_same(
 
 
 def test_a_session_file_that_goes_on_is_fine_and_one_with_another_past_is_not(
-    shop: Project, tmp_path: Path
+    chosen: Project, tmp_path: Path
 ) -> None:
-    decide(shop)
-    commit(shop)
-    before = session_file(shop).read_bytes()
-    decide(shop, "--supersedes", "ADR-0001", value="MySQL")
-    commit(shop)
-    other = clone(shop, tmp_path)
+    before = session_file(chosen).read_bytes()
+    decide(chosen, "--supersedes", "ADR-0001", value="MySQL")
+    commit(chosen)
+    other = clone(chosen, tmp_path)
     assert checked(other, "--base", "HEAD~1")[0] == 0
     name = next(
         one
@@ -724,15 +759,14 @@ CASES: Final[dict[str, tuple[Callable[[Project], object], list[str]]]] = {
 }
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_the_files_of_a_change(shop: Project, case: str) -> None:
-    decide(shop, "--path", "src/db/**")
-    commit(shop)
+@each("case", CASES)
+def test_the_files_of_a_change(guarded: Project, case: str) -> None:
     change, expected = CASES[case]
-    change(shop)
-    code, found, _ = checked(shop)
+    change(guarded)
+    code, found, _ = checked(guarded)
     assert code == 0, found
     assert [path for one in found.get("holds", []) for path in one["files"]] == expected
+    as_it_was(guarded)
 
 
 def test_no_encoding_hides_an_import(shop: Project) -> None:
@@ -778,26 +812,22 @@ def test_a_file_that_is_not_looked_at_is_named(shop: Project) -> None:
     assert (one["level"], one["files"]) == ("warning", [*names, "tools/app", "tools/run"])
 
 
-def test_what_is_kept_as_the_work_of_others_is_named(shop: Project) -> None:
+def test_what_is_kept_as_the_work_of_others_is_named(chosen: Project) -> None:
     """The project's own sources may import it, whatever the folder is called."""
-    decide(shop)
-    commit(shop)
     paths = ["vendor/db.py", "web/a.min.js", "web/node_modules/x/a.js"]
     for path in paths:
-        write(shop, path, "import pymongo\n")
-    write(shop, "vendor/README.md", "Others\n")
-    write(shop, "vendor/poetry.lock", "pymongo\n")
-    code, found, _ = checked(shop)
+        write(chosen, path, "import pymongo\n")
+    write(chosen, "vendor/README.md", "Others\n")
+    write(chosen, "vendor/poetry.lock", "pymongo\n")
+    code, found, _ = checked(chosen)
     (one,) = found["unread-file"]
     assert (code, one["level"], one["files"]) == (0, "warning", paths)
 
 
-def test_of_many_imports_in_a_file_the_first_by_name_is_told(shop: Project) -> None:
-    decide(shop)
-    commit(shop)
+def test_of_many_imports_in_a_file_the_first_by_name_is_told(chosen: Project) -> None:
     names = [f"import pymongo.part{n:02}\n" for n in range(40)]
-    write(shop, "src/db/many.py", "".join(reversed(names)))
-    message = checked(shop)[1]["turned-down"][0]["message"]
+    write(chosen, "src/db/many.py", "".join(reversed(names)))
+    message = checked(chosen)[1]["turned-down"][0]["message"]
     assert "(pymongo.part00)" in message
 
 
@@ -901,27 +931,24 @@ def test_what_changes_behind_a_link_is_judged_where_the_link_lies(shop: Project)
     assert (code, one["files"]) == (1, paths)
 
 
-@pytest.mark.parametrize(
+@each(
     "path",
     [
         *("pymongo/x.py", "src/pymongo/__init__.py", "src/db/pymongo.py"),
         *("services/api/pymongo.py", "services/api/src/pymongo/x.py"),
     ],
 )
-def test_a_new_module_that_is_called_as_what_was_turned_down_is_told(
-    shop: Project, path: str
-) -> None:
+def test_a_new_module_named_as_what_was_turned_down_is_told(chosen: Project, path: str) -> None:
     """An import of that name is the project's own from then on, and is not stopped."""
-    decide(shop)
-    commit(shop)
-    write(shop, path)
-    code, found, _ = checked(shop)
+    write(chosen, path)
+    code, found, _ = checked(chosen)
     (one,) = found["turned-down"]
     assert (code, one["level"], one["file"]) == (0, "warning", path)
     assert "MongoDB" in one["message"]
-    commit(shop)
-    write(shop, path, "x = 2\n")
-    assert "turned-down" not in checked(shop)[1]
+    commit(chosen)
+    write(chosen, path, "x = 2\n")
+    assert "turned-down" not in checked(chosen)[1]
+    as_it_was(chosen)
 
 
 def test_a_new_file_of_a_module_that_was_there_is_not_told(shop: Project) -> None:
@@ -932,15 +959,13 @@ def test_a_new_file_of_a_module_that_was_there_is_not_told(shop: Project) -> Non
     assert "turned-down" not in checked(shop)[1]
 
 
-def test_a_link_to_what_becomes_a_module_of_that_name_is_told(shop: Project) -> None:
-    decide(shop)
-    commit(shop)
-    (shop.folder / "pymongo").symlink_to("src")
-    (one,) = checked(shop)[1]["turned-down"]
+def test_a_link_to_what_becomes_a_module_of_that_name_is_told(chosen: Project) -> None:
+    (chosen.folder / "pymongo").symlink_to("src")
+    (one,) = checked(chosen)[1]["turned-down"]
     assert (one["level"], one["file"]) == ("warning", "pymongo")
 
 
-@pytest.mark.parametrize(
+@each(
     ("module", "file", "is_own"),
     [
         ("services/api/pymongo.py", "services/api/jobs/run.py", True),
@@ -950,15 +975,15 @@ def test_a_link_to_what_becomes_a_module_of_that_name_is_told(shop: Project) -> 
     ],
 )
 def test_an_import_is_of_the_projects_own_module_at_its_import_root(
-    shop: Project, module: str, file: str, is_own: bool
+    chosen: Project, module: str, file: str, is_own: bool
 ) -> None:
     """The folders above a file that are no package; `jobs` is one."""
-    decide(shop)
-    write(shop, "services/api/jobs/__init__.py")
-    write(shop, module)
-    commit(shop)
-    write(shop, file, "import pymongo\n")
-    assert ("turned-down" in checked(shop)[1]) is not is_own
+    write(chosen, "services/api/jobs/__init__.py")
+    write(chosen, module)
+    commit(chosen)
+    write(chosen, file, "import pymongo\n")
+    assert ("turned-down" in checked(chosen)[1]) is not is_own
+    as_it_was(chosen)
 
 
 OWN: Final[dict[str, tuple[dict[str, str], str, str]]] = {
@@ -976,15 +1001,14 @@ OWN: Final[dict[str, tuple[dict[str, str], str, str]]] = {
 }
 
 
-@pytest.mark.parametrize("name", OWN)
-def test_what_only_looks_like_the_projects_own_is_told(shop: Project, name: str) -> None:
-    decide(shop)
-    commit(shop)
+@each("name", OWN)
+def test_what_only_looks_like_the_projects_own_is_told(chosen: Project, name: str) -> None:
     files, path, text = OWN[name]
     for file, content in {**files, path: text}.items():
-        write(shop, file, content)
-    found = checked(shop)[1]["turned-down"]
+        write(chosen, file, content)
+    found = checked(chosen)[1]["turned-down"]
     assert any(path in one["files"] for one in found), found
+    as_it_was(chosen)
 
 
 def test_no_link_to_other_modules_makes_an_import_the_projects_own(shop: Project) -> None:
@@ -1058,14 +1082,12 @@ def test_a_folder_without_git_checks_the_files_that_are_named(tmp_path: Path, ho
     assert (code, list(found)) == (1, ["denied"])
 
 
-def test_staged_content_is_read_and_not_what_lies_there(shop: Project) -> None:
-    decide(shop)
-    commit(shop)
-    write(shop, ORDERS, "import pymongo\n")
-    shop.git("add", ORDERS)
-    write(shop, ORDERS, "x = 1\n")
-    assert checked(shop, "--staged")[0] == 1
-    assert checked(shop)[0] == 0
+def test_staged_content_is_read_and_not_what_lies_there(chosen: Project) -> None:
+    write(chosen, ORDERS, "import pymongo\n")
+    chosen.git("add", ORDERS)
+    write(chosen, ORDERS, "x = 1\n")
+    assert checked(chosen, "--staged")[0] == 1
+    assert checked(chosen)[0] == 0
 
 
 def usage(shop: Project, *words: str) -> Result:
