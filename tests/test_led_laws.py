@@ -82,9 +82,7 @@ SURROUNDINGS = (
 
 @pytest.mark.slow("whole runs")
 @pytest.mark.parametrize("extra", SURROUNDINGS, ids=lambda extra: extra["PYTHONHASHSEED"])
-def test_a_seed_gives_the_same_traces_wherever_it_runs(
-    tmp_path: Path, extra: dict[str, str]
-) -> None:
+def test_a_seed_gives_the_same_traces_anywhere(tmp_path: Path, extra: dict[str, str]) -> None:
     program = [sys.executable, "-m", "tests.led"]
     environment = {**os.environ, **extra, "PYTHONPATH": f"{ROOT}:{ROOT / 'cli'}"}
     done = subprocess.run(

@@ -91,9 +91,7 @@ def test_a_prompt_explains_its_own_message_and_nothing_else() -> None:
 
 
 @given(st.integers(-(2**63), 2**63 - 1), FAULTS, st.sampled_from(("Add login", "Order things")))
-def test_what_the_simulator_answered_it_answers_again(
-    seed: int, faults: str, intention: str
-) -> None:
+def test_what_the_simulator_said_it_says_again(seed: int, faults: str, intention: str) -> None:
     led = Led(sim(seed, faults), intention).answer()
     found = replayed(led.stored)
     assert (found.status, found.divergences, found.generation) == ("identical", (), "")
@@ -138,9 +136,7 @@ def test_neither_a_model_nor_a_simulator_of_another_generation_is_asked_again() 
 
 
 @each("parameters", [(("seed", "three"), ("faults", "none")), (("seed", "3"),)])
-def test_a_lead_that_this_program_never_records_is_damage(
-    parameters: tuple[tuple[str, str], ...],
-) -> None:
+def test_a_lead_that_is_never_recorded_is_damage(parameters: tuple[tuple[str, str], ...]) -> None:
     unknown = replace(sim(3), parameters=parameters)
     with pytest.raises(LogDamaged, match="recorded parameters do not fit the provider"):
         replayed(Led(unknown, provider=own_providers.simulated(sim(3))).stored)

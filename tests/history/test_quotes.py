@@ -105,9 +105,7 @@ def test_a_model_was_told_of_what_was_accepted_before_it_was_asked(house: House)
     assert house.known(decided, waiting, later) == [(told, decided)]
 
 
-def test_another_decision_under_the_same_title_is_not_what_a_model_was_told_of(
-    house: House,
-) -> None:
+def test_another_decision_under_the_same_title_was_not_told_to_a_model(house: House) -> None:
     decided = house.decided(answer="OAuth")
     told = house.told()
     assert house.known(decided) == [(told, decided)]

@@ -43,9 +43,7 @@ def echo(*answers: str) -> Code:
 
 
 @pytest.mark.parametrize("response", [RAW, Completion(RAW)])
-def test_the_workflow_decides_on_the_response_as_it_is_recorded(
-    run: Runner, response: str | Completion
-) -> None:
+def test_a_workflow_decides_on_what_is_recorded(run: Runner, response: str | Completion) -> None:
     handle = asyncio.run(run.settle(begun(run), ScriptedProvider(response))).handle
     assert handle.session.state.answers == (SAFE,)
     stored = run.store.read(handle.session_id)

@@ -171,9 +171,7 @@ def test_the_verdicts_are_those_of_the_specification(row: list[str]) -> None:
         ((), ()),
     ],
 )
-def test_holm_is_that_of_other_programs(
-    raw: tuple[float, ...], adjusted: tuple[float, ...]
-) -> None:
+def test_holm_is_as_other_programs_say(raw: tuple[float, ...], adjusted: tuple[float, ...]) -> None:
     assert holm(raw) == pytest.approx(adjusted)
 
 
@@ -503,9 +501,7 @@ def test_the_incomplete_beta_function_is_that_of_scipy(a: float, b: float, x: fl
 
 @settings(max_examples=30)
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), max_size=30), st.randoms())
-def test_the_order_of_sessions_does_not_matter(
-    sides: Iterable[tuple[bool, bool]], found: random.Random
-) -> None:
+def test_the_order_is_no_matter(sides: Iterable[tuple[bool, bool]], found: random.Random) -> None:
     one = [case(side(right=a), side(right=b)) for a, b in sides]
     other = list(one)
     found.shuffle(other)

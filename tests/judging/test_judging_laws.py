@@ -86,9 +86,7 @@ def test_a_validator_raises_errors_of_its_taxonomy_alone(raw: str, schema: Any) 
 
 @given(OBJECTS, st.sampled_from([None, 1]))
 @example({}, None)
-def test_an_accepted_object_is_accepted_in_a_fence(
-    value: dict[str, Any], indent: int | None
-) -> None:
+def test_an_accepted_object_is_so_in_a_fence(value: dict[str, Any], indent: int | None) -> None:
     raw = json.dumps(value, indent=indent)
     for contract in CONTRACTS:
         plain = judge(raw, contract)

@@ -140,9 +140,7 @@ INPUTS: Final = [event for event in EVERY if issubclass(event, Input)]
 
 
 @each("new", INPUTS)
-def test_an_input_that_records_what_was_taken_out_marks_the_texts_it_comes_from(
-    new: type[Input],
-) -> None:
+def test_an_input_that_records_what_was_taken_out_marks_its_texts(new: type[Input]) -> None:
     assert set(new.typed) <= set(new.__struct_fields__)
     assert bool(new.typed) >= ("redacted" in new.__struct_fields__)
     texts = (typed for typed in new.typed.values() if not typed.parts)

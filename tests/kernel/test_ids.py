@@ -53,9 +53,7 @@ def test_a_time_beyond_the_field_does_not_spill_over() -> None:
 
 
 @given(MILLISECONDS, MILLISECONDS, ENTROPY, ENTROPY)
-def test_ids_go_on_where_a_clock_stepped_back(
-    now: int, then: int, first: bytes, second: bytes
-) -> None:
+def test_ids_go_on_as_a_clock_steps_back(now: int, then: int, first: bytes, second: bytes) -> None:
     made, last = ids.uuid7(now, first), ids.uuid7(then, second)
     found = ids.keep_id_ascending(made, last)
     assert uuid.UUID(found).version == 7

@@ -91,9 +91,7 @@ def test_what_was_appended_since_the_last_fold_is_among_them(store: SqlStore, da
     assert within(store, 5, 5) == [late]
 
 
-def test_damage_and_what_a_newer_program_reads_are_among_them_at_any_time(
-    store: SqlStore, days: Days
-) -> None:
+def test_damage_and_the_future_are_among_them_at_any_time(store: SqlStore, days: Days) -> None:
     one, two, three = of_days(store, days, (1,), (1,), (1,))
     tampered(store, f"UPDATE events SET data = '{{}}' WHERE session_id = '{two}'")
     changed(store, f"UPDATE heads SET workflow = 'of a newer one' WHERE session_id = '{three}'")

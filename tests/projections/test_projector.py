@@ -361,9 +361,7 @@ def test_the_artifacts_of_an_erased_session_are_gone(store: SqlStore) -> None:
 
 
 @pytest.mark.parametrize("rebuilds", [False, True])
-def test_what_was_erased_while_it_was_folded_does_not_come_back(
-    store: SqlStore, rebuilds: bool
-) -> None:
+def test_what_was_erased_as_it_was_folded_stays_erased(store: SqlStore, rebuilds: bool) -> None:
     following(store).catch_up()
     (session_id,) = recorded(store, golden("a_model_leads"))
     erased: list[str] = []

@@ -110,9 +110,7 @@ def story(name: str, workflow: str = "clarification", number: int = 0) -> str:
         ),
     ],
 )
-def test_a_sentence_says_what_happened_and_what_it_took(
-    workflow: str, name: str, told: str
-) -> None:
+def test_a_sentence_says_what_happened_and_took(workflow: str, name: str, told: str) -> None:
     assert story(name, workflow) == told
 
 

@@ -123,9 +123,7 @@ def binary(store: SqlStore, value: bytes) -> str:
 
 
 @pytest.mark.parametrize("field", ["at", "input_tokens", "latency_ms"])
-def test_a_number_that_an_older_program_let_in_leaves_out_one_session(
-    store: SqlStore, field: str
-) -> None:
+def test_a_number_of_an_older_program_leaves_out_one_session(store: SqlStore, field: str) -> None:
     wanted = re.compile(rf'"{field}":-?[0-9]+'.encode())
     rewritten(store, lambda data: wanted.sub(f'"{field}":'.encode() + HUGE, data))
     rows = {row["session_id"]: row for row in following(store).rows("sessions", None)}
@@ -192,9 +190,7 @@ def test_a_row_of_the_wrong_kind_is_named_with_what_mends_it(tmp_path: Path) -> 
 
 
 @each("decided", ["", "{", "[]", "{}", '{"version":"x"}', "[" * 100_000])
-def test_a_patch_that_cannot_be_read_is_named_with_what_mends_it(
-    store: SqlStore, decided: str
-) -> None:
+def test_an_unreadable_patch_is_named_with_what_mends_it(store: SqlStore, decided: str) -> None:
     following(store).catch_up()
     changed(store, f"UPDATE projected_decisions SET decided = '{decided}'")
     for row in following(store).rows("decisions", None):

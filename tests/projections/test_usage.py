@@ -256,9 +256,7 @@ def test_a_failure_that_was_paid_counts_and_one_that_was_not_does_not() -> None:
 
 
 @each("outcome", ["timeout", "lost"])
-def test_what_a_call_took_that_may_have_been_answered_is_unknown_and_not_nothing(
-    outcome: str,
-) -> None:
+def test_what_a_call_took_that_may_have_been_answered_is_unknown(outcome: str) -> None:
     unheard = call(outcome=outcome, input_tokens=None, output_tokens=None)
     (total,) = used([unheard, call()], prices=[price()])
     assert (total.failed, total.unmeasured, total.unpriced) == (1, 1, 1)

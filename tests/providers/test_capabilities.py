@@ -211,7 +211,5 @@ def test_only_this_machine_is_local(url: str, expected: bool) -> None:
         ("sim", "simllm/1", "", False),
     ],
 )
-def test_a_schema_is_sent_to_models_that_hold_to_one(
-    provider: str, model: str, url: str, takes: bool
-) -> None:
+def test_a_schema_goes_to_models_with_one(provider: str, model: str, url: str, takes: bool) -> None:
     assert structured(provider, model, url) is takes

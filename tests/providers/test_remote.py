@@ -55,9 +55,7 @@ def endpoint(request: pytest.FixtureRequest) -> str:
 # 1. Success ----------------------------------------------------------------------------------
 
 
-def test_a_whole_response_is_a_completion_with_everything_that_was_reported(
-    api: FakeAPI, endpoint: str
-) -> None:
+def test_a_response_is_a_completion_with_all_that_was_said(api: FakeAPI, endpoint: str) -> None:
     api.script(server.text('{"a": "ä"}'))
     reasons = {"messages": "end_turn", "chat": "stop", "responses": "completed"}
     assert answer(provider(endpoint, api)) == Completion(
@@ -103,9 +101,7 @@ def test_what_is_sent_to_responses_is_the_request_and_is_not_to_be_stored(api: F
     }
 
 
-def test_a_schema_of_the_request_is_sent_where_the_endpoint_has_it(
-    api: FakeAPI, endpoint: str
-) -> None:
+def test_a_request_s_schema_is_sent_where_the_api_has_it(api: FakeAPI, endpoint: str) -> None:
     asked = provider(endpoint, api)
     schema = native("preflights_es.features.clarification", "clarify.v1")
     told = replace(request(asked), contract="clarify.v1", output=schema)
@@ -132,9 +128,7 @@ def test_exactly_the_parameters_of_the_request_are_sent(api: FakeAPI) -> None:
 
 
 @pytest.mark.parametrize("pair", [("top_k", "3"), ("max_tokens", '"many"'), ("max_tokens", "{")])
-def test_a_parameter_that_cannot_be_sent_is_said_and_nothing_is_sent(
-    api: FakeAPI, pair: tuple[str, str]
-) -> None:
+def test_an_unsendable_parameter_is_said_not_sent(api: FakeAPI, pair: tuple[str, str]) -> None:
     from msgspec.structs import replace
 
     asked = provider("messages", api)
@@ -520,9 +514,7 @@ def test_a_server_that_drips_is_a_timeout_too(api: FakeAPI, endpoint: str) -> No
         ({"date": "Sun, 22 Nov 2026 10:00:00", "retry-after": "Sun, 22 Nov 2026 10:00 GMT"}, None),
     ],
 )
-def test_the_hint_of_a_rate_limit_is_in_milliseconds(
-    headers: dict[str, str], expected: int | None
-) -> None:
+def test_a_rate_limit_hints_at_milliseconds(headers: dict[str, str], expected: int | None) -> None:
     assert http_body.retry_after_ms(headers) == expected
 
 
@@ -711,9 +703,7 @@ def test_an_echoed_key_is_in_no_message(
     assert key not in caplog.text
 
 
-def test_a_server_that_answers_with_the_key_does_not_get_it_into_the_log(
-    api: FakeAPI, endpoint: str
-) -> None:
+def test_a_server_does_not_get_the_key_into_the_log(api: FakeAPI, endpoint: str) -> None:
     api.script(server.text(f"your key is {KEY}!"))
     assert answer(provider(endpoint, api)).text == "your key is [redacted:key]!"
     api.script(server.json_body(server.message("ok", KEY) | {"model": KEY, "id": KEY}))
@@ -793,9 +783,7 @@ def test_an_environment_that_cannot_be_used_is_an_error(
 # 7. Sharing ----------------------------------------------------------------------------------
 
 
-def test_sessions_share_a_client_that_asks_no_more_than_its_limit_at_once(
-    api: FakeAPI, endpoint: str
-) -> None:
+def test_sessions_share_a_client_within_its_limit_at_once(api: FakeAPI, endpoint: str) -> None:
     api.script(server.slow(server.text(), 0.05))
     asked = provider(endpoint, api, concurrency=3)
 

@@ -42,9 +42,7 @@ def asked(runner: Runner) -> list[Handle]:
 
 
 @pytest.mark.parametrize("endpoint", ENDPOINTS)
-def test_many_sessions_share_one_client_which_asks_for_few_at_once(
-    runner: Runner, endpoint: str
-) -> None:
+def test_many_sessions_share_a_client_that_asks_for_few(runner: Runner, endpoint: str) -> None:
     handles = asked(runner)
 
     async def together(api: FakeAPI) -> list[Step]:

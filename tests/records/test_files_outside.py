@@ -51,9 +51,7 @@ def test_a_folder_that_is_the_project_itself_is_taken(root: Path) -> None:
 
 
 @pytest.mark.parametrize("link", ["docs", "docs/decisions"])
-def test_a_folder_that_a_link_leads_outside_is_refused(
-    root: Path, outside: Path, link: str
-) -> None:
+def test_a_folder_linked_to_outside_is_refused(root: Path, outside: Path, link: str) -> None:
     (root / link).parent.mkdir(exist_ok=True)
     (root / link).symlink_to(outside)
     with pytest.raises(ArtifactOutside):
@@ -83,9 +81,7 @@ def test_a_project_that_is_reached_through_a_link_is_taken(root: Path, tmp_path:
 
 
 @pytest.mark.parametrize("dangling", [False, True])
-def test_a_link_in_the_place_of_a_document_is_never_followed(
-    root: Path, outside: Path, dangling: bool
-) -> None:
+def test_a_link_for_a_document_is_never_followed(root: Path, outside: Path, dangling: bool) -> None:
     (root / FOLDER).mkdir(parents=True)
     to = outside / ("missing.md" if dangling else "precious.md")
     (root / PATH).symlink_to(to)

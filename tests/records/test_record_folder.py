@@ -111,9 +111,7 @@ def test_another_folder_counts_where_two_of_its_files_are_decisions(clone: Path)
     assert paths(clone) == ["docs/arch"]
 
 
-def test_a_folder_is_seen_before_git_knows_it_and_forgotten_when_it_goes(
-    clone: Path, tmp_path: Path
-) -> None:
+def test_a_folder_is_seen_before_git_knows_it_then_forgotten(clone: Path, tmp_path: Path) -> None:
     kept: dict[str, Any] = {"cache": lambda: tmp_path / "folders"}
     assert places(clone, **kept).folders == ()
     filed(clone, "docs/adr/0001-x.md")
@@ -124,9 +122,7 @@ def test_a_folder_is_seen_before_git_knows_it_and_forgotten_when_it_goes(
     assert [one.path for one in places(clone, **kept).folders] == []
 
 
-def test_the_files_are_not_listed_again_until_the_index_changes(
-    clone: Path, tmp_path: Path
-) -> None:
+def test_files_are_not_listed_again_until_the_index_changes(clone: Path, tmp_path: Path) -> None:
     filed(clone, "web/docs/adr/0001-x.md")
     (index := tmp_path / "index").touch()
     kept: dict[str, Any] = {"cache": lambda: tmp_path / "folders", "index": index}
@@ -320,9 +316,7 @@ def test_an_adr_dir_that_is_a_link_is_refused(root: Path, tmp_path: Path) -> Non
         _ = places(root).folders
 
 
-def test_a_usual_folder_that_a_link_leads_outside_is_passed_over(
-    root: Path, tmp_path: Path
-) -> None:
+def test_a_usual_folder_that_leads_outside_is_passed_over(root: Path, tmp_path: Path) -> None:
     filed(tmp_path, "elsewhere/0001-x.md")
     (root / "docs").mkdir()
     (root / "docs" / "adr").symlink_to(tmp_path / "elsewhere")

@@ -124,9 +124,7 @@ def test_a_name_that_is_no_utf_8_can_be_shown(folder: Path, cache: Path) -> None
 # 2. The cache --------------------------------------------------------------------------------
 
 
-def test_a_record_is_read_again_where_it_or_its_text_alone_changed(
-    folder: Path, cache: Path
-) -> None:
+def test_a_record_is_read_again_as_it_or_its_text_changes(folder: Path, cache: Path) -> None:
     path = folder / "0001-x.md"
     path.write_text(RECORD)
     first = listed(folder, cache)
@@ -164,9 +162,7 @@ def test_a_gone_record_is_forgotten_and_a_cache_costs_time_only(folder: Path, ca
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93", b"\xff" * 50, b"\x93\xa1x\xa1y\x80"])
-def test_a_cache_that_is_damaged_or_anothers_is_not_believed(
-    folder: Path, cache: Path, content: bytes
-) -> None:
+def test_a_damaged_or_foreign_cache_is_ignored(folder: Path, cache: Path, content: bytes) -> None:
     (folder / "0001-x.md").write_text(RECORD)
     cache.write_bytes(content)
     assert names(listed(folder, cache)) == ["0001-x.md"]
@@ -248,9 +244,7 @@ def test_a_date_in_a_name_is_no_number(name: str, number: int | None, day: str) 
         ("2021-06-05-use-x/README.md", "# Decision\n\nWe use X.\n", None, "use x"),
     ],
 )
-def test_a_title_is_read_without_its_label(
-    name: str, text: str, number: int | None, title: str
-) -> None:
+def test_a_title_has_no_label_in_it(name: str, text: str, number: int | None, title: str) -> None:
     found = foreign_record(name, text.encode())
     assert (found.number, found.title) == (number, title)
     assert found.status == ("proposed" if "Status: proposed" in text else "none")

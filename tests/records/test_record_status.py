@@ -143,9 +143,7 @@ def test_the_status_changes_where_it_stands(before: str, after: str) -> None:
         ("other", "", f"Status: Superseded by {LINK}\n\n"),
     ],
 )
-def test_a_record_without_a_status_gets_one_where_its_tool_has_it(
-    tool: Tool, before: str, after: str
-) -> None:
+def test_a_record_without_status_gets_one_of_its_tool(tool: Tool, before: str, after: str) -> None:
     assert changed(before, tool) == after
 
 

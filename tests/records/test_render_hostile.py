@@ -227,9 +227,7 @@ def test_a_brief_is_short_whatever_was_typed(letter: str, count: int) -> None:
     st.lists(TEXTS, max_size=8),
     st.lists(TEXTS, max_size=4),
 )
-def test_a_brief_is_never_longer_than_its_limit(
-    intention: str, values: list[str], missing: list[str]
-) -> None:
+def test_a_brief_keeps_to_its_limit(intention: str, values: list[str], missing: list[str]) -> None:
     record = replace(
         RECORD,
         intention=intention,

@@ -182,9 +182,7 @@ def test_a_stream_that_is_cut_off_is_redacted_once(
 
 
 @each("dialect", DIALECTS)
-def test_a_stream_that_ends_within_a_line_gives_no_part_of_a_key(
-    dialect: Callable[[Pieces], str],
-) -> None:
+def test_a_stream_cut_in_a_line_gives_no_part_of_a_key(dialect: Callable[[Pieces], str]) -> None:
     stream = dialect(["Use sk-", "proj-", "a1B2a1B2", "a1B2a1B2a1B2", "a1B2a1B2 now"])
     for end in range(stream.index("a1B2"), len(stream), 3):
         redacted = redact_answer(stream[:end], STREAM).text
@@ -277,9 +275,7 @@ WHOLE = [
 
 
 @each(("answer", "content_type"), WHOLE)
-def test_an_answer_of_any_type_loses_its_secret_alone(
-    answer: str, content_type: str | None
-) -> None:
+def test_any_answer_loses_its_secret_alone(answer: str, content_type: str | None) -> None:
     expected = answer % "use [redacted:token] now"
     assert redact_answer(answer % f"use {GITHUB} now", content_type) == (expected, ("token",))
     assert redact_answer(answer % "nothing", content_type) == (answer % "nothing", ())

@@ -294,9 +294,7 @@ def test_text_that_can_hold_no_secret_stays(text: str) -> None:
 
 
 @given(prose, st.sampled_from(SHAPES), prose)
-def test_a_credential_goes_wherever_it_stands(
-    before: str, shape: tuple[str, str], after: str
-) -> None:
+def test_a_credential_goes_from_anywhere(before: str, shape: tuple[str, str], after: str) -> None:
     secret, kind = shape
     expected = f"{before} [redacted:{kind}] {after}"
     assert redact(f"{before} {secret} {after}") == (expected, (kind,))

@@ -184,9 +184,7 @@ def test_a_document_of_the_past_stays_as_it_was_asked_for(house: House) -> None:
 # 2. After a crash ----------------------------------------------------------------------------
 
 
-def test_a_document_that_was_due_before_a_crash_is_written_by_the_next_command(
-    house: House,
-) -> None:
+def test_a_document_due_before_a_crash_is_written_by_the_next_command(house: House) -> None:
     sessions = [house.answered(f"Add login {n}") for n in range(3)]
     for session_id in sessions:
         house.by().accept(session_id)
@@ -196,9 +194,7 @@ def test_a_document_that_was_due_before_a_crash_is_written_by_the_next_command(
     assert house.store.open_calls(PROJECT) == ()
 
 
-def test_a_document_that_was_written_before_a_crash_is_recorded_by_the_next_command(
-    house: House,
-) -> None:
+def test_a_document_written_before_a_crash_is_recorded_by_the_next_command(house: House) -> None:
     session_id = house.answered()
     house.by().accept(session_id)
     due, text = house.documents.text(session_id)
@@ -271,9 +267,7 @@ def test_a_document_of_a_session_that_was_abandoned_meanwhile_is_not_owed(house:
 
 
 @pytest.mark.parametrize("edited", [True, False])
-def test_an_edited_or_others_document_is_kept_with_the_new_one_beside(
-    house: House, edited: bool
-) -> None:
+def test_an_edited_or_foreign_document_is_kept_beside_ours(house: House, edited: bool) -> None:
     first = house.answered()
     house.documents.finish(house.by().accept(first).handle)
     theirs = "edited" if edited else house.files()[LOGIN].replace(first, house.new_id())
@@ -318,9 +312,7 @@ def test_an_edited_record_that_says_more_than_a_status_anew_is_kept(house: House
     assert f"{LOGIN}.new" in house.files()
 
 
-def test_a_replaced_record_of_another_tool_is_marked_before_the_document_counts(
-    house: House,
-) -> None:
+def test_a_replaced_record_of_another_tool_is_marked_before_ours_counts(house: House) -> None:
     theirs = "docs/decisions/0007-use-cookies.md"
     (house.root / theirs).parent.mkdir(parents=True)
     (house.root / theirs).write_text("# 7. Use cookies\n\n## Status\n\nAccepted\n")
@@ -424,9 +416,7 @@ Change = Callable[[Path], object]
         (lambda path: path.write_text("edited"), "differs", "beside"),
     ],
 )
-def test_a_document_is_put_back_where_it_belongs(
-    house: House, change: Change, compared: str, rebuilt: str
-) -> None:
+def test_a_document_is_put_back(house: House, change: Change, compared: str, rebuilt: str) -> None:
     handle: Handle = house.documents.finish(house.by().accept(house.answered()).handle)
     text = house.files()[LOGIN]
     change(house.root / LOGIN)

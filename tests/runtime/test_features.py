@@ -124,9 +124,7 @@ MADE: Final = "from preflights_es.kernel.feature import Feature\n"
         (f"{MADE}FEATURE = Feature('toy', __name__, workflow=':W')", "does not load: Attribute"),
     ],
 )
-def test_a_package_that_does_not_give_it_is_named_and_the_rest_goes_on(
-    site: Path, text: str, found: str
-) -> None:
+def test_a_package_without_it_is_named_and_others_go_on(site: Path, text: str, found: str) -> None:
     installed(site, "my-toys", {"toy": "toys:FEATURE"}, {"toys.py": text})
     assert why().startswith(f"the package my-toys {found}")
     assert len(why()) < 400
@@ -204,9 +202,7 @@ def test_nothing_is_found_in_the_current_folder(
 # 4. Its simulation ---------------------------------------------------------------------------
 
 
-def test_a_route_that_another_workflow_has_names_the_package(
-    site: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_taken_route_names_its_package(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     simulation = (
         "from preflights_es.words.simulation import Route\n"
         "BANK = {'extraction': Route(lambda *_: '{}'), 'own': Route(lambda *_: '{}')}\n"

@@ -181,9 +181,7 @@ class Timed(ScriptedProvider):
         (Timed(100_000.0), 0, 600_000),  # docs/decisions/0005
     ],
 )
-def test_a_claim_lasts_as_long_as_its_call_may_take(
-    provider: Provider, wait_ms: int, expected: int
-) -> None:
+def test_a_claim_lasts_as_long_as_its_call(provider: Provider, wait_ms: int, expected: int) -> None:
     request = CompletionRequested(
         call="c-1", provider="echo", model="echo-1", messages=(), wait_ms=wait_ms
     )
@@ -269,9 +267,7 @@ def test_two_who_find_a_call_overdue_count_it_once(processes: Processes, hands: 
 
 
 @pytest.mark.parametrize("is_own", [False, True])
-def test_an_interrupted_call_counts_and_gives_its_claim_back(
-    processes: Processes, *, is_own: bool
-) -> None:
+def test_an_interrupted_call_counts_as_unclaimed(processes: Processes, *, is_own: bool) -> None:
     ada = processes.another()
     bob = ada if is_own else processes.another()
     begun(ada)
@@ -344,9 +340,7 @@ class Failing(SqlStore):
 
 
 @pytest.mark.parametrize("workflow", [toy.WORKFLOW, PATIENT])
-def test_what_interrupts_is_seen_even_where_the_log_fails(
-    processes: Processes, workflow: Workflow[Any]
-) -> None:
+def test_an_interrupt_is_seen_as_a_log_fails(processes: Processes, workflow: Workflow[Any]) -> None:
     async def interrupted(seconds: float) -> None:
         raise Stop
 
@@ -369,9 +363,7 @@ def test_a_process_that_waits_keeps_others_away(processes: Processes) -> None:
     assert his.requests == []
 
 
-def test_a_machine_that_slept_asks_no_provider_that_another_asks(
-    processes: Processes, hands: Hands
-) -> None:
+def test_a_machine_that_slept_asks_nothing_twice(processes: Processes, hands: Hands) -> None:
     his, hers = ScriptedProvider("his"), ScriptedProvider()
 
     async def asleep(seconds: float) -> None:

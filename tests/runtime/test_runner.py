@@ -248,9 +248,7 @@ def test_a_new_session_stands_behind_those_of_its_project(store: MemoryStore) ->
 # 2. One Input once ---------------------------------------------------------------------------
 
 
-def test_an_input_that_comes_twice_is_recorded_once_and_in_no_other_session(
-    store: MemoryStore,
-) -> None:
+def test_an_input_that_comes_twice_is_recorded_once_in_one_session(store: MemoryStore) -> None:
     run = runner(store)
     handle = begun(run, toy.said("a")).handle
     first = run.submit(handle, toy.said("b"), "second")
@@ -396,9 +394,7 @@ def faulted(store: Store, bug: toy.Bug) -> Runner:
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_an_undecidable_input_is_recorded_alone_and_can_be_seen(
-    store: MemoryStore, bug: toy.Bug
-) -> None:
+def test_an_undecidable_input_is_recorded_and_seen_alone(store: MemoryStore, bug: toy.Bug) -> None:
     handle = faulted(store, bug).load(SESSION)
     assert tags(store) == ["toy.said.v1", "toy.heard.v1", "toy.said.v1"]
     assert store.session_of_input("second") == SESSION
@@ -419,9 +415,7 @@ def test_an_input_that_cannot_be_read_back_is_not_recorded(store: MemoryStore) -
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_faulted_session_raises_the_same_until_the_bug_is_gone(
-    store: MemoryStore, bug: toy.Bug
-) -> None:
+def test_a_faulted_session_raises_until_the_bug_is_gone(store: MemoryStore, bug: toy.Bug) -> None:
     run = faulted(store, bug)
     for _ in range(2):
         with pytest.raises(SessionFaulted) as caught:
@@ -474,9 +468,7 @@ def test_a_session_may_fault_at_its_first_input_or_as_it_is_folded(store: Memory
 
 
 @pytest.mark.parametrize("bug", BUGS)
-def test_an_undecided_input_can_be_set_aside_without_asking_the_workflow(
-    store: MemoryStore, bug: toy.Bug
-) -> None:
+def test_an_undecided_input_is_set_aside_undecided(store: MemoryStore, bug: toy.Bug) -> None:
     run = faulted(store, bug)
     handle = run.load(SESSION)
     aside = InputQuarantined(at=9, actor=toy.ADA, version=3, error="Broken: cannot")

@@ -173,9 +173,7 @@ SESSION: Final = "00000001-0000-7000-8000-000000000001"
 
 
 @pytest.mark.parametrize("moved", [-1_000 * DAY, -1, 0])
-def test_a_clock_that_stepped_back_does_not_free_a_call_under_way(
-    tmp_path: Path, moved: int
-) -> None:
+def test_a_clock_that_stepped_back_frees_no_call_under_way(tmp_path: Path, moved: int) -> None:
     hands, new_id, path = Hands(), Ids(), str(tmp_path / "log.db")
 
     class Meanwhile(ScriptedProvider):
@@ -211,9 +209,7 @@ def by_hand(tmp_path: Path) -> Iterator[tuple[Timed, Hands]]:
         yield made, hands
 
 
-def test_the_last_event_is_the_latest_though_the_clock_stepped_back_since(
-    by_hand: tuple[Timed, Hands],
-) -> None:
+def test_the_last_event_is_the_latest_as_clocks_step_back(by_hand: tuple[Timed, Hands]) -> None:
     program, hands = by_hand
     hands.at = NOON
     session_id = program.decided("Add a login")

@@ -123,9 +123,7 @@ def tags(stored: tuple[Stored, ...]) -> Counter[str]:
 
 
 @pytest.mark.parametrize("count", [2, RIVALS])
-def test_one_of_many_answers_to_one_question_is_accepted(
-    rivals: Rivals, program: Request, count: int
-) -> None:
+def test_one_of_many_answers_is_accepted(rivals: Rivals, program: Request, count: int) -> None:
     for _ in range(ATTEMPTS):
         session_id = begun(program)
         values = ["OAuth", "Passkeys", "LDAP", "Kerberos"]
@@ -141,9 +139,7 @@ def test_one_of_many_answers_to_one_question_is_accepted(
 
 
 @pytest.mark.parametrize("count", [2, RIVALS])
-def test_one_of_many_acknowledgements_of_one_decision_counts(
-    rivals: Rivals, program: Request, count: int
-) -> None:
+def test_one_of_many_acknowledgements_counts(rivals: Rivals, program: Request, count: int) -> None:
     for _ in range(ATTEMPTS):
         session_id = answered(program)
         found = Counter(tuple(d) for d in rivals.told(*[f"accept {session_id}"] * count))
@@ -155,9 +151,7 @@ def test_one_of_many_acknowledgements_of_one_decision_counts(
         _documents_are_whole(program, session_id)
 
 
-def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
-    rivals: Rivals, program: Request
-) -> None:
+def test_records_accepted_at_once_get_their_own_numbers(rivals: Rivals, program: Request) -> None:
     for _ in range(ATTEMPTS):
         before = {one.number for one in program.process.store.numbers(decider.PROJECT)}
         sessions = [answered(program, f"Add login number {n}") for n in range(RIVALS)]
@@ -172,9 +166,7 @@ def test_records_that_are_accepted_at_once_get_numbers_of_their_own(
             _documents_are_whole(program, session_id)
 
 
-def test_documents_that_all_finish_at_once_are_written_whole(
-    rivals: Rivals, program: Request
-) -> None:
+def test_documents_that_all_finish_are_written_whole(rivals: Rivals, program: Request) -> None:
     for _ in range(ATTEMPTS):
         sessions = [answered(program, f"Add a login for crowd {n}") for n in range(3)]
         for session_id in sessions:
@@ -200,9 +192,7 @@ def _documents_are_whole(program: Request, session_id: str) -> None:
     assert not differs(lies, session_id, program.process.store.read(session_id))
 
 
-def test_a_session_that_grows_while_it_is_read_is_not_damaged(
-    rivals: Rivals, program: Request
-) -> None:
+def test_a_session_that_grows_as_it_is_read_is_whole(rivals: Rivals, program: Request) -> None:
     session_id = begun(program)
     orders = [f"look {session_id} 150"] * (RIVALS - 1)
     chosen = rivals.told(*orders, f"answer {session_id} auth_strategy OAuth")
@@ -218,9 +208,7 @@ def test_a_session_that_grows_while_it_is_read_is_not_damaged(
     whole(program, session_id)
 
 
-def test_nothing_is_lost_where_all_write_to_one_session_for_a_while(
-    rivals: Rivals, program: Request
-) -> None:
+def test_nothing_is_lost_where_all_write_to_one_session(rivals: Rivals, program: Request) -> None:
     session_id = begun(program)
     for n in range(10):
         orders = [f"answer {session_id} auth_strategy value-{n}-{m}" for m in range(RIVALS)]

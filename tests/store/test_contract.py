@@ -114,9 +114,7 @@ def test_a_payload_keeps_its_bytes(store: AnyStore) -> None:
         assert store.read(session_id(n))[0].data == data
 
 
-def test_several_sessions_are_appended_at_once_and_their_heads_returned_in_that_order(
-    store: AnyStore,
-) -> None:
+def test_several_sessions_are_appended_at_once_and_give_heads_in_order(store: AnyStore) -> None:
     heads = store.append([batch(n, said("hello", f"i{n}"), heard("hello")) for n in (3, 1, 2)])
     assert [head.session_id for head in heads] == [session_id(n) for n in (3, 1, 2)]
     assert list(heads) == [store.head(session_id(n)) for n in (3, 1, 2)]
@@ -182,9 +180,7 @@ def test_what_does_not_follow_the_head_is_a_conflict_and_leaves_nothing(store: A
 
 
 @pytest.mark.parametrize("order", [(2, 1), (1, 2)])
-def test_a_conflict_in_one_batch_leaves_nothing_of_the_others(
-    store: AnyStore, order: tuple[int, int]
-) -> None:
+def test_a_conflict_in_a_batch_leaves_nothing(store: AnyStore, order: tuple[int, int]) -> None:
     opened(store, 1)
     before = _everything(store)
     batches = {
@@ -197,9 +193,7 @@ def test_a_conflict_in_one_batch_leaves_nothing_of_the_others(
 
 
 @pytest.mark.parametrize("is_first", [True, False])
-def test_a_batch_without_events_holds_a_session_where_it_stands(
-    store: AnyStore, is_first: bool
-) -> None:
+def test_a_batch_without_events_holds_a_session_still(store: AnyStore, is_first: bool) -> None:
     held = opened(store, 2)
     guard = batch(2, after=held)
     other = batch(1 if is_first else 3, said("new", "new-1"))
@@ -255,9 +249,7 @@ def test_an_input_leads_to_its_session_and_decisions_have_no_id(store: AnyStore)
 # 3. Numbers ----------------------------------------------------------------------------------
 
 
-def test_a_number_belongs_to_one_session_of_a_project_and_not_to_two_at_once(
-    store: AnyStore,
-) -> None:
+def test_a_number_belongs_to_one_session_of_a_project_at_a_time(store: AnyStore) -> None:
     store.append([batch(1, said("hello", "a"), holds=7)])
     before = _everything(store)
     with pytest.raises(NumberTaken) as caught:
@@ -447,9 +439,7 @@ def test_at_most_a_handful_of_matches_is_named_newest_first(store: AnyStore) -> 
 # 6. Taking over ------------------------------------------------------------------------------
 
 
-def test_a_session_is_taken_over_byte_for_byte_and_goes_on(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_a_session_is_imported_byte_for_byte_and_goes_on(source: AnyStore, store: AnyStore) -> None:
     head = opened(source, 1)
     source.append([batch(1, said("more", "b"), heard("more"), after=head)])
     store.insert(source.read(session_id(1)))
@@ -463,9 +453,7 @@ def test_a_session_is_taken_over_byte_for_byte_and_goes_on(
         store.append([batch(2, said("again", "input-1"))])
 
 
-def test_events_that_do_not_follow_the_head_are_not_taken_over(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_events_that_do_not_follow_are_not_taken_over(source: AnyStore, store: AnyStore) -> None:
     head = opened(source, 1)
     store.insert(source.read(session_id(1)))
     source.append([batch(1, said("more", "b"), heard("more"), after=head)])
@@ -486,9 +474,7 @@ def test_a_tail_of_another_history_is_not_taken_over(source: AnyStore, store: An
     assert len(store.read(session_id(1))) == 2
 
 
-def test_a_session_with_an_input_that_is_known_here_is_not_taken_over(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_a_session_with_a_known_input_is_not_taken_over(source: AnyStore, store: AnyStore) -> None:
     source.append([batch(1, said("one", "fresh"), heard("one"), said("two", "known"))])
     store.append([batch(2, said("hello", "known"))])
     with pytest.raises(DuplicateInput) as caught:
@@ -522,9 +508,7 @@ def test_calls_can_be_claimed_and_are_left_where_only_the_tail_is_taken_over(
     assert store.open_calls(PROJECT) == calls
 
 
-def test_a_number_comes_with_its_session_unless_another_holds_it(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_a_number_comes_along_unless_another_holds_it(source: AnyStore, store: AnyStore) -> None:
     opened(source, 1)
     opened(source, 2)
     store.append([batch(3, said("mine", "c"), holds=7)])
@@ -584,9 +568,7 @@ def test_new_sessions_bring_their_calls_and_numbers(source: AnyStore, store: Any
     }
 
 
-def test_of_new_sessions_none_is_taken_over_where_one_is_here(
-    source: AnyStore, store: AnyStore
-) -> None:
+def test_no_new_session_is_taken_over_if_one_is_here(source: AnyStore, store: AnyStore) -> None:
     opened(source, 1)
     opened(source, 2)
     store.append([batch(1, said("another way", "c"))])

@@ -47,9 +47,7 @@ def alone(place: str) -> Iterator[SqlStore]:
 
 
 @pytest.mark.slow("kills")
-def test_a_killed_writer_loses_nothing_it_acknowledged_and_leaves_no_session_stuck(
-    place: str,
-) -> None:
+def test_a_killed_writer_loses_nothing_acknowledged_and_leaves_none_stuck(place: str) -> None:
     acknowledged: list[list[str]] = []
     rounds = ROUNDS["postgres" if "://" in place else "sqlite"]
     with Mortals("tests.store.writer") as writers:
@@ -102,9 +100,7 @@ def _everything_goes_on(store: SqlStore, prefix: str) -> None:
 
 
 @pytest.mark.slow("kills")
-def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
-    tmp_path: Path,
-) -> None:
+def test_a_log_being_made_when_its_process_was_killed_can_be_opened(tmp_path: Path) -> None:
     with Mortals("tests.store.opener") as openers:
         for n in range(ROUNDS["sqlite"] // 3):
             folder = tmp_path / str(n)
@@ -119,9 +115,7 @@ def test_a_log_that_was_being_made_when_its_process_was_killed_can_be_opened(
 
 
 @pytest.mark.slow("kills")
-def test_a_killed_program_leaves_decisions_that_the_next_command_finishes(
-    tmp_path: Path, place: str
-) -> None:
+def test_a_killed_program_leaves_what_the_next_one_finishes(tmp_path: Path, place: str) -> None:
     done: dict[str, set[str]] = {}
     rounds = ROUNDS["postgres" if "://" in place else "sqlite"]
     database = place if "://" in place else "log.db"

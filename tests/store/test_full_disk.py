@@ -208,9 +208,7 @@ DECIDE: Final = ("--answer", "auth_strategy=OAuth", "--accept", "--again", "--by
 @pytest.mark.slow("full disk")
 @pytest.mark.parametrize("left", [0, TO_LOOK])
 @on_a_disk("2m")
-def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
-    disk: SmallDisk, house: Project, left: int
-) -> None:
+def test_a_full_disk_is_said_and_loses_nothing(disk: SmallDisk, house: Project, left: int) -> None:
     env = elsewhere(disk.folder)
     assert house.call("start", "Add a login", env=env).code == 3
     disk.fill(but=left)
@@ -233,9 +231,7 @@ def test_a_command_on_a_full_disk_says_so_and_loses_nothing(
 
 
 @on_a_disk("2m")
-def test_a_log_that_cannot_be_made_is_made_once_there_is_room(
-    disk: SmallDisk, house: Project
-) -> None:
+def test_a_log_that_cannot_be_made_is_so_once_it_can(disk: SmallDisk, house: Project) -> None:
     env = elsewhere(disk.folder)
     for left in (0, TO_LOOK, 40 * PAGE):
         disk.fill(but=left)
@@ -247,9 +243,7 @@ def test_a_log_that_cannot_be_made_is_made_once_there_is_room(
 
 
 @on_a_disk("2m")
-def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
-    disk: SmallDisk, tmp_path: Path
-) -> None:
+def test_an_unwritable_document_is_written_by_a_later_one(disk: SmallDisk, tmp_path: Path) -> None:
     house = Project(disk.folder / "house", tmp_path)
     house.folder.mkdir()
     env = elsewhere(tmp_path)
@@ -271,9 +265,7 @@ def test_a_document_that_cannot_be_written_is_written_by_a_later_command(
 
 
 @on_a_disk("2m")
-def test_who_looks_at_a_log_or_a_projection_on_a_full_disk_gets_the_same(
-    disk: SmallDisk, house: Project
-) -> None:
+def test_who_looks_on_a_full_disk_gets_the_same_rows(disk: SmallDisk, house: Project) -> None:
     env = elsewhere(disk.folder)
     assert house.call("start", "Add OAuth login", *DECIDE, env=env).code == 0
     looks = [(word, "last", "--json") for word in ("show", "log", "replay")]

@@ -32,9 +32,7 @@ Rows = dict[str, dict[str, list[Any]]]
 
 
 @pytest.mark.slow("kills")
-def test_who_is_killed_while_erasing_leaves_each_session_erased_or_whole(
-    tmp_path: Path, database: str
-) -> None:
+def test_a_killed_erasure_leaves_each_session_in_one_state(tmp_path: Path, database: str) -> None:
     acknowledged: set[str] = set()
     with Mortals("tests.store.eraser") as erasers:
         for n in range(ROUNDS):

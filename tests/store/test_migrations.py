@@ -224,9 +224,7 @@ def test_a_newer_schema_is_of_the_future_and_is_not_touched(path: Path, revision
         *("log_\u0662", "log_" + "9" * 50, "../../x", "head", "+1"),
     ],
 )
-def test_a_schema_that_no_release_has_is_of_a_development_version(
-    path: Path, revision: str
-) -> None:
+def test_a_schema_of_no_release_is_of_a_development_version(path: Path, revision: str) -> None:
     before = set_to(path, revision)
     error = refused(path)
     assert isinstance(error, LogFromDevelopment)
@@ -281,9 +279,7 @@ def test_a_second_migration_keeps_what_is_recorded(path: Path, later: Path) -> N
     assert isinstance(refused(path), LogFromFuture)
 
 
-def test_a_reader_does_not_wait_to_upgrade_while_another_process_writes(
-    path: Path, later: Path
-) -> None:
+def test_a_reader_does_not_upgrade_while_another_writes(path: Path, later: Path) -> None:
     sql(path.parent).close()
     with database(path) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -309,9 +305,7 @@ def test_a_log_that_does_not_say_one_schema_is_damage(place: str) -> None:
 @pytest.mark.parametrize(
     "content", [b"hello", b"# notes\n" * 2_000, b"\x00" * 10_000, b"SQLite format 3\x00", b"PK\3\4"]
 )
-def test_a_file_that_is_no_database_is_damage_and_is_not_touched(
-    path: Path, content: bytes
-) -> None:
+def test_a_file_that_is_no_database_is_damage_left_as_is(path: Path, content: bytes) -> None:
     path.write_bytes(content)
     error = refused(path)
     assert isinstance(error, LogDamaged)
@@ -335,9 +329,7 @@ FOREIGN = {
 
 
 @pytest.mark.parametrize("statements", FOREIGN.values(), ids=FOREIGN)
-def test_a_database_of_another_program_is_refused_and_is_not_touched(
-    path: Path, statements: list[str]
-) -> None:
+def test_a_foreign_database_is_refused_and_left_as_it_is(path: Path, statements: list[str]) -> None:
     with database(path) as connection:
         for statement in statements:
             connection.execute(statement)

@@ -95,9 +95,7 @@ def test_an_address_of_a_server_is_shown_without_its_password(url: str, shown: s
         ("postgresql://ada:tUlip@/log?host=127.0.0.1:1&host=127.0.0.2:1", "127.0.0.2"),
     ],
 )
-def test_a_server_that_is_not_there_is_named_in_one_line_without_the_password(
-    url: str, said: str
-) -> None:
+def test_a_missing_server_is_named_in_one_line_without_the_password(url: str, said: str) -> None:
     error = refused(url)
     assert isinstance(error, StoreUnavailable)
     assert said in str(error)

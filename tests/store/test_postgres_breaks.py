@@ -313,9 +313,7 @@ def test_a_connection_that_an_administrator_ends_is_replaced(postgres: str) -> N
 # 3. A server that is slow, or refuses --------------------------------------------------------
 
 
-def test_a_statement_that_takes_too_long_is_unavailable_and_nothing_was_recorded(
-    postgres: str,
-) -> None:
+def test_a_statement_that_takes_too_long_records_nothing(postgres: str) -> None:
     with closing(at(f"{postgres}&options=-c%20statement_timeout=300")) as store:
         head = opened(store, 1)
         with closing(connected(postgres)) as other, other.transaction():
@@ -374,9 +372,7 @@ def _wait_for_a_lock(postgres: str) -> None:
 
 
 @pytest.mark.parametrize("level", ["repeatable read", "serializable"])
-def test_what_the_server_isolates_more_strictly_is_a_conflict_all_the_same(
-    postgres: str, level: str
-) -> None:
+def test_a_stricter_isolation_is_a_conflict_all_the_same(postgres: str, level: str) -> None:
     strict = f"{postgres}&options=-c%20default_transaction_isolation={level.replace(' ', '%5C%20')}"
     with closing(at(strict)) as one, closing(at(strict)) as two:
         head = opened(one, 1)

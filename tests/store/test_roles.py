@@ -110,9 +110,7 @@ def test_the_page_gives_every_table_to_a_role() -> None:
     assert granted >= core_tables.metadata.tables.keys() - {"log"}  # all read it, no role writes it
 
 
-def test_a_writer_takes_a_session_from_its_beginning_to_its_document(
-    roles: Roles, tmp_path: Path
-) -> None:
+def test_a_writer_leads_a_session_from_start_to_document(roles: Roles, tmp_path: Path) -> None:
     with closing(decider.app(tmp_path, roles.url("writer"))) as program:
         setup, heuristics = program.setup(WORKFLOW), program.process.settings.of(WORKFLOW)
         step = clarifications_of(program).open(NewSession("Add a login"), setup, heuristics)
@@ -208,9 +206,7 @@ def test_an_eraser_drops_what_an_erasure_covers_and_nothing_else(roles: Roles) -
                 connection.execute(statement.encode())
 
 
-def test_a_writer_takes_over_a_session_that_was_erased_elsewhere(
-    roles: Roles, tmp_path: Path
-) -> None:
+def test_a_writer_imports_a_session_erased_elsewhere(roles: Roles, tmp_path: Path) -> None:
     with closing(sql(tmp_path)) as other:
         head = opened(other, 7)
         erasure = replace(erased(), input_id="erasure-7")

@@ -109,9 +109,7 @@ def test_a_temporary_log_waits_for_no_disk() -> None:
         assert pragma(log, "synchronous") == 0  # OFF
 
 
-def test_an_append_waits_for_another_process_to_finish_its_own(
-    store: SqlStore, tmp_path: Path
-) -> None:
+def test_an_append_waits_for_another_process_to_end(store: SqlStore, tmp_path: Path) -> None:
     script = (
         "import sqlite3, sys, time\n"
         "c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
@@ -138,9 +136,7 @@ def test_a_reader_does_not_wait_for_a_writer(store: SqlStore, tmp_path: Path) ->
         writer.execute("ROLLBACK")
 
 
-def test_what_is_read_carries_the_payload_as_it_lies_in_the_file(
-    store: SqlStore, tmp_path: Path
-) -> None:
+def test_what_is_read_is_the_payload_as_the_file_has_it(store: SqlStore, tmp_path: Path) -> None:
     opened(store, 1)
     with closing(sqlite3.connect(tmp_path / "log.db")) as other:
         found = other.execute("SELECT data, typeof(data) FROM events").fetchall()

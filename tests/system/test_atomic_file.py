@@ -96,17 +96,13 @@ def test_a_file_that_has_a_second_name_keeps_its_content_there(root: Path, outsi
 
 
 @pytest.mark.parametrize(("mask", "mode"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_a_new_file_has_the_permissions_that_the_umask_leaves(
-    root: Path, mask: int, mode: int
-) -> None:
+def test_a_new_file_has_the_rights_the_umask_leaves(root: Path, mask: int, mode: int) -> None:
     with umask(mask):
         write(root, "a", b"one")
     assert stat.S_IMODE((root / "a").stat().st_mode) == mode
 
 
-def test_a_file_that_is_replaced_keeps_its_permissions_and_gives_none_to_strangers(
-    root: Path,
-) -> None:
+def test_a_replaced_file_keeps_its_permissions_and_gives_strangers_none(root: Path) -> None:
     write(root, "a", b"one")
     for mode in (0o600, 0o644, 0o4755):
         (root / "a").chmod(mode)

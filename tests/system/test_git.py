@@ -77,9 +77,7 @@ def test_a_program_of_the_repository_called_git_is_not_run(
     assert not (tmp_path / "mark").exists()
 
 
-def test_variables_that_lead_git_elsewhere_are_not_handed_on(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_variables_that_mislead_git_are_not_handed_on(repository: Path, tmp_path: Path) -> None:
     configured(repository, "user.name", "Ada")
     other = tmp_path / "other"
     subprocess.run(["git", "init", "--quiet", "--template=", other], check=True)
@@ -88,9 +86,7 @@ def test_variables_that_lead_git_elsewhere_are_not_handed_on(
     assert git.read_git_text(("config", "user.name"), repository, env) == "Ada"
 
 
-def test_a_configuration_that_fetches_what_is_missing_runs_nothing(
-    repository: Path, tmp_path: Path
-) -> None:
+def test_a_configuration_that_fetches_runs_nothing(repository: Path, tmp_path: Path) -> None:
     first = committed(repository)
     committed(repository)
     evil = program(tmp_path / "evil", tmp_path / "mark")

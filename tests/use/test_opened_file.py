@@ -54,9 +54,7 @@ def test_no_session_of_the_project_is_among_them(request_: Request) -> None:
         assert len([*rows]) == 1
 
 
-def test_a_session_whose_chain_does_not_hold_shows_its_damage(
-    request_: Request, tmp_path: Path
-) -> None:
+def test_a_session_with_a_broken_chain_shows_damage(request_: Request, tmp_path: Path) -> None:
     events = list(golden("a_model_leads")[0])
     events[3] = replace(events[3], data=b"{}")
     file = tmp_path / "odd.jsonl"

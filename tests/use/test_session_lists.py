@@ -42,8 +42,6 @@ def test_words_and_id(search: SessionSearch, fits: bool) -> None:
         (SessionSearch(cost_over=0.2, counted="late"), False),
     ],
 )
-def test_what_happened_in_a_call_at_a_time_and_what_calls_cost(
-    search: SessionSearch, fits: bool
-) -> None:
+def test_what_happened_in_calls_and_what_they_cost(search: SessionSearch, fits: bool) -> None:
     calls = [call(at=DAY), call(at=2 * DAY, outcome="timeout", fell_back=1)]
     assert search.fits_calls((Cost("EUR", "0.25"),), calls) is fits

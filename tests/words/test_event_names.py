@@ -74,9 +74,7 @@ def test_no_two_events_of_a_workflow_share_a_name() -> None:
         ("/fields/0", [{"fields": [["x" * 99, 1]]}], f"field {'x' * 59}…"),
     ],
 )
-def test_the_place_of_a_value_is_said_in_words(
-    pointer: str, values: list[object], words: str
-) -> None:
+def test_a_value_s_place_is_said_in_words(pointer: str, values: list[object], words: str) -> None:
     assert pointer_in_words(pointer, *values) == words
 
 

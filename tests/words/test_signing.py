@@ -46,9 +46,7 @@ def test_no_act_has_the_namespace_of_another() -> None:
 
 
 @given(value=st.dictionaries(TEXTS, st.none() | st.booleans() | st.integers(-9, 9) | TEXTS))
-def test_a_proposal_is_the_same_text_in_whatever_order_it_was_made(
-    value: dict[str, object],
-) -> None:
+def test_a_proposal_is_the_same_text_in_any_order_it_was_made(value: dict[str, object]) -> None:
     backwards = dict(reversed(value.items()))
     told = signing.canonical(value)
     assert signing.canonical(backwards) == told

@@ -55,9 +55,7 @@ def test_different_parts_have_different_encodings(one: list[str], other: list[st
 
 
 @given(MESSAGES, MESSAGES)
-def test_different_conversations_are_different_prompts(
-    one: list[Message], other: list[Message]
-) -> None:
+def test_other_conversations_are_other_prompts(one: list[Message], other: list[Message]) -> None:
     assert (prompt_of(one) == prompt_of(other)) == (one == other)
 
 

@@ -401,9 +401,7 @@ def test_a_hook_runs_our_program_alone_and_an_older_one_vetoes_nothing(tmp_path:
 
 
 @pytest.mark.parametrize("agent", AGENTS)
-def test_everything_that_is_written_calls_the_name_that_is_ours(
-    settings: Settings, agent: AgentName
-) -> None:
+def test_all_that_is_written_calls_our_own_name(settings: Settings, agent: AgentName) -> None:
     agent_files(settings, [agent])
     for path, content in _tree(settings.root).items():
         called = re.findall(

@@ -49,9 +49,7 @@ def _written(value: Any, data: st.DataObject) -> str:
 
 
 @given(st.data(), st.dictionaries(KEYS, VALUES, max_size=4))
-def test_what_is_added_stands_behind_what_was_there(
-    data: st.DataObject, value: dict[str, Any]
-) -> None:
+def test_what_is_added_stands_behind_the_rest(data: st.DataObject, value: dict[str, Any]) -> None:
     value |= data.draw(st.sampled_from([{}, {"servers": {}}, {"servers": {"x": {"y": [1]}}}]))
     value |= data.draw(st.sampled_from([{}, {"hooks": {}}, {"hooks": {"S": [1], "T": 2}}]))
     text = data.draw(st.sampled_from(["", "\ufeff"])) + _written(value, data)

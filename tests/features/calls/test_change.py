@@ -49,9 +49,7 @@ def test_a_call_without_the_words_is_not_changed_by_the_model_alone() -> None:
         ({"messages": [{"role": "user", "content": "a"}], "system": 3}, []),
     ],
 )  # fmt: skip
-def test_system_texts_stand_in_each_dialect_elsewhere(
-    body: dict[str, Any], texts: list[str]
-) -> None:
+def test_system_texts_stand_elsewhere_by_dialect(body: dict[str, Any], texts: list[str]) -> None:
     assert system_texts(body) == texts
     change = CallsChange(words=(WordsChange("", "NEW"),))
     changed = changed_body(body, change)

@@ -254,9 +254,7 @@ def test_a_body_is_read_as_its_stream_is(dialect: Dialect, body: Any, stop: str)
 
 
 @each(("dialect", "events", "stop"), STREAMS)
-def test_a_stream_that_is_cut_off_gives_what_came(
-    dialect: Dialect, events: tuple[Any, ...], stop: str
-) -> None:
+def test_a_cut_stream_gives_what_came(dialect: Dialect, events: tuple[Any, ...], stop: str) -> None:
     whole = streamed(*events)
     cut = whole[: whole.index("look") - 2]
     read = read_answer(dialect, "text/event-stream", cut)
@@ -304,9 +302,7 @@ def test_a_stream_that_is_cut_off_gives_what_came(
         ),
     ],
 )
-def test_words_alone_errors_and_refusals(
-    content_type: str, answer: str, expected: ReadAnswer
-) -> None:
+def test_words_errors_and_refusals(content_type: str, answer: str, expected: ReadAnswer) -> None:
     assert read_answer("openai-chat", content_type, answer) == expected
 
 
@@ -492,9 +488,7 @@ def test_no_answer_whatever_it_holds_is_an_error(
 
 
 @given(st.lists(VALUES, max_size=4), st.lists(VALUES, max_size=4), TEXTS)
-def test_turns_of_any_shape_are_compared_and_shown(
-    turns: list[Any], earlier: list[Any], text: str
-) -> None:
+def test_any_turns_are_compared_and_shown(turns: list[Any], earlier: list[Any], text: str) -> None:
     assert len(words_of_turns(turns)) == len(turns)
     assert not continues(turns, turns, ReadAnswer(text="x" + text))
     recognize_dialect("", {"messages": turns, "tools": earlier, "input": text})

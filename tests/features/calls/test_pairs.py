@@ -298,9 +298,7 @@ def test_a_pair_of_an_agent_bears_the_words_of_its_user(request_: Request, api: 
     assert pair.title == "Mend the login"
 
 
-def test_claude_is_asked_by_its_own_api_with_a_limit_of_tokens(
-    tmp_path: Path, api: FakeAPI
-) -> None:
+def test_claude_is_asked_by_its_own_api_within_a_token_limit(tmp_path: Path, api: FakeAPI) -> None:
     call = asked_call(dialect="anthropic", route="")
     with opened_request(tmp_path, "anthropic", api.anthropic) as request:
         (pair,) = judged(request, PairsAsked(values=(("/top_k", "5"),), is_live=True), [call])
@@ -377,9 +375,7 @@ def test_a_run_goes_on_where_its_calls_ended(request_: Request, api: FakeAPI) ->
     assert not folder.exists()
 
 
-def test_the_last_run_has_its_own_sessions_margin_and_command(
-    request_: Request, api: FakeAPI
-) -> None:
+def test_the_last_run_has_own_sessions_margin_and_command(request_: Request, api: FakeAPI) -> None:
     wide = replace(NEW, resuming="wide", margin=0.1)
     calls = [[asked_call(1)], [asked_call(2)]]
     judged(request_, wide, *calls)

@@ -302,9 +302,7 @@ def test_three_questions_are_the_most_that_a_model_asks() -> None:
         ({"outcome": "said", "value": "", "quote": "Add login"}, "/value"),
     ],
 )
-def test_a_clarify_answer_that_breaks_a_rule_is_asked_for_again(
-    change: dict[str, Any], pointer: str
-) -> None:
+def test_an_answer_that_breaks_a_rule_is_asked_again(change: dict[str, Any], pointer: str) -> None:
     led = Led({**GOOD, **change}, GOOD)
     (rejected,) = led.events(ResponseRejected)
     assert rejected.kind == "schema_violation"
@@ -386,9 +384,7 @@ def test_the_budget_of_turns_holds_for_a_model_too() -> None:
         (f"I would ask: {json.dumps(GOOD)}", AROUND),
     ],
 )
-def test_no_json_and_prose_are_asked_for_once_more_with_their_sentences(
-    reply: str, sentence: str
-) -> None:
+def test_no_json_and_prose_are_asked_again_with_their_sentences(reply: str, sentence: str) -> None:
     led = Led(reply, GOOD)
     assert led.script.requests[1].messages[-1].content == sentence
     assert led.script.requests[1].messages[-2].content == reply

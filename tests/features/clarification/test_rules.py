@@ -65,9 +65,7 @@ def test_tokens_are_runs_of_letters_and_digits(intention: str, tokens: list[str]
 
 @each(("category", "keyword"), [(c.name, k) for c in CONFIG.categories for k in c.keywords])
 @each("template", ["{}", "Please {} now", "{}!", "x/{}", "«{}»", "user_{}_2"])
-def test_every_keyword_is_found_between_other_words(
-    category: str, keyword: str, template: str
-) -> None:
+def test_every_keyword_is_found_among_words(category: str, keyword: str, template: str) -> None:
     for spelling in (keyword, keyword.upper(), keyword.title()):
         found = rules.detected(template.format(spelling), CONFIG)
         assert found is not None

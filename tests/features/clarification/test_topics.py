@@ -66,9 +66,7 @@ def said(text: str) -> tuple[str, str, str, str]:
 
 
 @each(("text", "expected"), FILED["a_form_that_covers_the_text_states_a_value"])
-def test_a_form_that_covers_the_text_states_a_value(
-    text: str, expected: tuple[str, str, str, str]
-) -> None:
+def test_a_form_that_covers_states_a_value(text: str, expected: tuple[str, str, str, str]) -> None:
     found = find(text)
     assert (found.kind, said(text)) == ("stated", expected)
 

@@ -78,9 +78,7 @@ def test_nothing_is_taken_of_sentences_that_choose_nothing() -> None:
 
 
 @each(("set_", "at_least"), [("year1", 32), ("year2", 25), ("year3", 25)])
-def test_a_menu_is_shown_where_a_choice_is_asked_for_and_nowhere_else(
-    set_: str, at_least: int
-) -> None:
+def test_a_menu_is_shown_where_a_choice_is_asked_for_alone(set_: str, at_least: int) -> None:
     """Intentions of a team's year; their authors wrote which ask for a common kind of thing."""
     lines = sentences(set_)
     shown = [one for one in lines if find(one["text"]).kind == "choice"]

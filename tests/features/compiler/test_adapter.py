@@ -93,9 +93,7 @@ def refused(given: CompilerContext) -> str:
 
 
 @each("pass_type", PASSES)
-def test_a_pass_has_its_inputs_asks_with_its_schema_and_gives_the_payload(
-    pass_type: CompilerPassType,
-) -> None:
+def test_a_pass_has_inputs_asks_with_its_schema_gives_payload(pass_type: CompilerPassType) -> None:
     found = CompilerPassRegistry().get(pass_type)
     required, forbidden = TABLE[pass_type.value]
     assert found.pass_type is pass_type
@@ -112,9 +110,7 @@ def test_a_pass_has_its_inputs_asks_with_its_schema_and_gives_the_payload(
 @each(
     ("pass_type", "name"), [(one, name) for one in PASSES for name in sorted(TABLE[one.value][0])]
 )
-def test_a_required_input_that_is_missing_is_refused(
-    pass_type: CompilerPassType, name: str
-) -> None:
+def test_a_missing_required_input_is_refused(pass_type: CompilerPassType, name: str) -> None:
     given = context(pass_type)
     given.project_files.pop(f".preflights/{name}", None)
     given.artifacts.pop(name, None)

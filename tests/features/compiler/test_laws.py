@@ -76,9 +76,7 @@ def test_a_session_has_at_most_one_artifact_and_three_questions(moves: list[Sess
 
 
 @given(SESSIONS | WILD)
-def test_a_bad_output_is_not_asked_again_and_a_failed_transport_once(
-    moves: list[SessionMove],
-) -> None:
+def test_a_bad_output_is_not_asked_again_a_failed_call_once(moves: list[SessionMove]) -> None:
     calls = [one for one in run(moves).events if isinstance(one, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)
     assert all(made <= POLICY.calls_max for made in steps.values())
@@ -131,9 +129,7 @@ def test_a_standing_follows_as_the_table_says_and_a_file_with_it(moves: list[Ses
 
 
 @given(SESSIONS | WILD)
-def test_only_a_person_brings_an_artifact_into_force_or_rejects_it(
-    moves: list[SessionMove],
-) -> None:
+def test_only_a_person_brings_an_artifact_in_force_or_rejects_it(moves: list[SessionMove]) -> None:
     new: Event | None = None
     for event in run(moves).events:
         if isinstance(event, PlanApproved | PlanRejected | PlanLocked):

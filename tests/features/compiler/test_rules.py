@@ -118,9 +118,7 @@ PLACES: list[tuple[PassName, str]] = [
 
 @each(("name", "pointer"), PLACES)
 @each("path", PATHS)
-def test_a_path_that_leaves_the_repository_is_refused(
-    name: PassName, pointer: str, path: str
-) -> None:
+def test_a_path_out_of_the_repository_is_refused(name: PassName, pointer: str, path: str) -> None:
     assert list(found(name, changed(name, pointer, path))) == [pointer]
 
 

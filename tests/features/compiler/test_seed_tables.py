@@ -53,9 +53,7 @@ REJECTIONS = [
 
 @each("name", NAMES)
 @each(("response", "kind"), REJECTIONS)
-def test_9_1_each_rejection_scenario_is_one_of_every_pass(
-    name: PassName, response: str, kind: str
-) -> None:
+def test_9_1_each_rejection_is_one_of_every_pass(name: PassName, response: str, kind: str) -> None:
     found = verdict(begun(name), response)
     assert isinstance(found, Rejected)
     assert found.kind == kind

@@ -73,9 +73,7 @@ def refusal(note: Note) -> tuple[str, str]:
         ),
     ],
 )
-def test_an_item_is_filed_as_it_was_typed(
-    type_: ItemType, fields: dict[str, str], item: NoteItem
-) -> None:
+def test_an_item_is_filed_as_typed(type_: ItemType, fields: dict[str, str], item: NoteItem) -> None:
     note = Note(EMAIL).add(type_, " A \n title ", **fields)
     assert note.last == (ItemFiled(item=item),)
     assert note.items[1] == item

@@ -38,9 +38,7 @@ def states(moves: list[SessionMove]) -> list[ExtractionState]:
 
 
 @given(SESSIONS | WILD)
-def test_at_most_one_question_is_asked_and_two_calls_are_made_a_step(
-    moves: list[SessionMove],
-) -> None:
+def test_one_question_at_most_is_asked_with_two_calls_a_step(moves: list[SessionMove]) -> None:
     events = run(moves).events
     assert sum(isinstance(event, NoteQuestionAsked) for event in events) <= 1
     calls = [event for event in events if isinstance(event, CompletionRequested)]
@@ -105,9 +103,7 @@ def test_the_note_stays_and_the_status_says_what_is_open(moves: list[SessionMove
 
 
 @given(SESSIONS)
-def test_what_is_left_to_a_person_is_asked_again_only_of_a_new_lead(
-    moves: list[SessionMove],
-) -> None:
+def test_what_is_left_to_a_person_is_asked_of_a_new_lead_only(moves: list[SessionMove]) -> None:
     fell_back = False
     for event in run(moves).events:
         if isinstance(event, LeadChanged):

@@ -204,9 +204,7 @@ def test_a_session_that_says_that_an_edited_record_was_written_so_hides_no_edit(
     assert (code, [*found]) == (1, ["record-differs"])
 
 
-def test_a_session_that_takes_the_place_of_another_record_hides_no_loss(
-    team: Project, tmp_path: Path
-) -> None:
+def test_a_session_in_place_of_another_record_hides_no_loss(team: Project, tmp_path: Path) -> None:
     path = "docs/decisions/0009-use-kafka.md"
     write(team, path, "---\nstatus: accepted\n---\n\n# Use Kafka\n")
     committed(team)
@@ -233,9 +231,7 @@ def test_a_session_of_the_base_replaces_nothing_more(team: Project) -> None:
     assert "turned-down" in found_in(team)[1]
 
 
-def test_a_file_of_the_same_name_elsewhere_is_not_where_a_session_went(
-    team: Project, tmp_path: Path
-) -> None:
+def test_a_file_of_the_same_name_is_not_where_it_went(team: Project, tmp_path: Path) -> None:
     file = session_file(team, team.newest())
     content = file.read_bytes()
     for folder in ("src", "vendor/.sessions"):

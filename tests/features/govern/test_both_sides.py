@@ -152,9 +152,7 @@ def test_a_branch_is_judged_by_what_its_base_decided_since(team: Project, tmp_pa
     assert not {"unverified-session", "record-lost"} & {one["rule"] for one in found}, found
 
 
-def test_a_branch_moves_no_folder_in_which_its_base_decided_since(
-    team: Project, tmp_path: Path
-) -> None:
+def test_a_branch_moves_no_folder_its_base_decided_in(team: Project, tmp_path: Path) -> None:
     write(team, "preflights.toml", 'decisions = "records"\n')
     committed(team)
     team.git("branch", "--force", "base")
@@ -236,9 +234,7 @@ def test_a_change_of_what_runs_the_check_or_of_what_is_kept_is_told(
     assert sorted(path for one in told for path in one["files"]) == wanted
 
 
-def test_a_file_that_make_reads_before_the_one_that_runs_the_check_is_told(
-    team: Project, tmp_path: Path
-) -> None:
+def test_a_file_that_make_reads_first_is_told(team: Project, tmp_path: Path) -> None:
     write(team, "Makefile", "check:\n\tpreflights check\n")
     committed(team)
     team.git("branch", "--force", "base")
@@ -248,9 +244,7 @@ def test_a_file_that_make_reads_before_the_one_that_runs_the_check_is_told(
     assert [one["files"] for one in found] == [["GNUmakefile"]]
 
 
-def test_a_name_that_differs_by_case_or_unseen_letters_alone_is_told(
-    team: Project, tmp_path: Path
-) -> None:
+def test_a_name_of_other_case_or_unseen_letters_is_told(team: Project, tmp_path: Path) -> None:
     """Patterns do not match it; on some systems it lies where they say."""
     alike = ("SRC/c.py", "src/A.py", "docs/Decisions/x.txt", "sr\u200bc/c.py")
     for path in (*alike, "s\u0131c/c.py", "src/c.py", "other/SRC/a.py"):
@@ -385,9 +379,7 @@ ELSEWHERE: Final[dict[str, tuple[Files, Files, str]]] = {
 
 
 @pytest.mark.parametrize("name", ELSEWHERE)
-def test_what_becomes_of_records_by_other_files_is_listed(
-    team: Project, tmp_path: Path, name: str
-) -> None:
+def test_what_other_files_do_to_records_is_listed(team: Project, tmp_path: Path, name: str) -> None:
     before, after, said = ELSEWHERE[name]
     for files in (before, after):
         for path, text in files.items():
@@ -400,9 +392,7 @@ def test_what_becomes_of_records_by_other_files_is_listed(
     assert not [one for one in found if one["file"] == RECORD and one["rule"] == "unclear-record"]
 
 
-def test_a_number_of_another_folder_lets_in_nothing_that_was_turned_down(
-    team: Project, tmp_path: Path
-) -> None:
+def test_another_folders_number_lets_in_nothing_turned_down(team: Project, tmp_path: Path) -> None:
     write(team, "docs/adr/0020-a.md", page("Use Redux", "superseded by ADR-0021"))
     write(team, "docs/adr/0021-b.md", page("Use Zustand"))
     committed(team)

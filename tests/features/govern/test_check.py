@@ -188,9 +188,7 @@ def test_a_new_decision_replaces_one_whose_session_does_not_say_so_yet(
 @pytest.mark.parametrize(
     ("where", "code"), [((), 1), (("--path", "src/db/**"), 1), (("--path", "lib/**"), 0)]
 )
-def test_what_was_turned_down_is_not_brought_in(
-    shop: Project, where: tuple[str, ...], code: int
-) -> None:
+def test_what_was_turned_down_stays_out(shop: Project, where: tuple[str, ...], code: int) -> None:
     decide(shop, *where, "--because", "We know it")
     commit(shop)
     write(shop, ORDERS, "import os\n\nimport pymongo\n")
@@ -468,9 +466,7 @@ def test_a_record_of_a_branch_that_parted_before_its_end_is_not_edited(shop: Pro
     assert [*checked(shop)[1]] == ["record-differs"]
 
 
-def test_a_record_that_is_committed_without_its_session_ends_what_it_replaces(
-    shop: Project,
-) -> None:
+def test_a_record_committed_without_its_session_ends_what_it_replaces(shop: Project) -> None:
     record = decide(shop)
     commit(shop)
     newer = decide(shop, "--supersedes", record, value="SQLite")

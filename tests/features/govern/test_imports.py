@@ -296,9 +296,7 @@ ENDLESS = (
 
 
 @each(("path", "part"), ENDLESS)
-def test_a_long_file_that_was_made_to_take_long_takes_time_as_it_is_long(
-    path: str, part: str
-) -> None:
+def test_a_long_file_made_to_take_long_takes_linear_time(path: str, part: str) -> None:
     def took(times: int) -> float:
         begun = time.process_time()
         used(path, part * times)
@@ -315,9 +313,7 @@ def test_a_large_file_is_searched_in_time() -> None:
 
 
 @pytest.mark.parametrize("folder", ["java", "kotlin", "scala"])
-def test_a_package_is_a_jvm_projects_own_by_its_first_two_segments(
-    tmp_path: Path, folder: str
-) -> None:
+def test_a_package_is_a_jvm_projects_own_by_two_segments(tmp_path: Path, folder: str) -> None:
     place = f"app/src/main/{folder}/com/acme/shop/Cart"
     for name, is_ours in (
         ("com.acme.shop.Order", True),

@@ -73,7 +73,5 @@ def test_an_option_is_what_it_is_imported_by(option: str, name: str, kind: Kind)
 
 
 @each(("option", "chosen", "name", "kind"), ARE_NOT)
-def test_an_option_is_nothing_that_is_only_called_alike(
-    option: str, chosen: str, name: str, kind: Kind
-) -> None:
+def test_an_option_is_not_its_namesake(option: str, chosen: str, name: str, kind: Kind) -> None:
     assert find_option_use(option, [UsedName(name, kind)], [chosen]) is None

@@ -184,9 +184,7 @@ def test_a_session_that_waits_in_another_folder_is_new_where_it_is_read(team: Te
     assert (code, "unsigned-acceptance" in found) == (1, True)
 
 
-def test_a_session_that_settings_let_be_read_is_one_of_the_change(
-    team: Team, tmp_path: Path
-) -> None:
+def test_a_session_that_settings_make_read_is_of_the_change(team: Team, tmp_path: Path) -> None:
     lies = team.folder / "docs" / "decisions"
     before = {path: path.read_bytes() for path in lies.rglob("*") if path.is_file()}
     team.accept("MySQL", "--supersedes", uid_of(team), sign=False)
@@ -274,9 +272,7 @@ def test_a_forged_end_of_a_decision_is_listed_and_refused(team: Team, by: str) -
 
 
 @pytest.mark.parametrize("is_named", [True, False])
-def test_another_number_passes_where_no_record_names_the_old_one(
-    team: Team, is_named: bool
-) -> None:
+def test_a_new_number_passes_where_no_record_names_the_old(team: Team, is_named: bool) -> None:
     by = "ADR-0001" if is_named else "ADR-0009"
     old = f"# Use Webpack\n\nStatus: superseded by {by}\n"
     team.brings("docs/decisions/0008-use-webpack.md", old)

@@ -38,9 +38,7 @@ def is_told(case: dict[str, Any]) -> bool:
 
 
 @each(("name", "limits"), SETS.items())
-def test_edits_that_were_not_seen_are_told_and_few_falsely(
-    name: str, limits: tuple[int, int]
-) -> None:
+def test_unseen_edits_are_told_and_few_falsely(name: str, limits: tuple[int, int]) -> None:
     lines = (FOLDER / f"{name}.jsonl").read_text("utf-8").splitlines()
     all_cases = [json.loads(line) for line in lines]
     of_imports = [one for one in all_cases if any(not each["paths"] for each in one["decisions"])]

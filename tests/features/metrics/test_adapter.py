@@ -117,9 +117,7 @@ def test_a_model_for_the_rules_and_a_role_that_is_none_are_refused() -> None:
             LLMClient(provider="mock").chat([{"role": "user", "content": content}])  # type: ignore[dict-item]
 
 
-def test_a_response_without_a_text_is_a_value_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_text_is_a_value_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.setenv("PREFLIGHTS_OPENAI_API_KEY", "sk-not-a-real-key")
     nothing = {"choices": [{"message": {"content": None}, "finish_reason": "stop"}]}

@@ -134,9 +134,7 @@ def test_a_query_that_the_catalogue_does_not_allow_is_asked_again_with_the_findi
         *(("the second", "the second"), ("-1", "-1"), ("1.)", "1.)"), (".", ".")),
     ],
 )
-def test_a_number_in_ascii_digits_chooses_and_any_other_text_is_text(
-    typed: str, meant: str
-) -> None:
+def test_a_number_in_ascii_chooses_and_any_other_text_is_text(typed: str, meant: str) -> None:
     assert resolve_candidate_number(typed, ("A", "B")) == meant
 
 

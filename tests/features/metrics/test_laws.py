@@ -54,9 +54,7 @@ def mixed(draw: st.DrawFn) -> str:
 
 @settings(max_examples=60)
 @given(mixed() | st.text(max_size=40), st.sampled_from(get_args(Dialect)))
-def test_the_check_is_total_and_what_passes_passes_again_as_it_is_shown(
-    sql: str, dialect: Dialect
-) -> None:
+def test_the_check_is_total_and_what_is_shown_passes_again(sql: str, dialect: Dialect) -> None:
     names = catalogue.queryable_log_tables()
     if not findings(sql, dialect, names):
         assert not findings(render_checked_query(sql, dialect), dialect, names)

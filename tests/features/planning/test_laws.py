@@ -34,9 +34,7 @@ def test_every_plan_keeps_its_promises(moves: list[SessionMove]) -> None:
 
 
 @given(SESSIONS | WILD)
-def test_two_calls_at_most_are_made_and_a_fallback_is_to_the_rules(
-    moves: list[SessionMove],
-) -> None:
+def test_at_most_two_calls_are_made_then_the_rules_go_on(moves: list[SessionMove]) -> None:
     events = run(moves).events
     calls = [event for event in events if isinstance(event, CompletionRequested)]
     steps = Counter(call.call.rsplit(".", 1)[0] for call in calls)

@@ -60,9 +60,7 @@ def test_a_model_chooses_and_the_program_places() -> None:
 
 @each(("said", "kept"), [(0, 0), (0.2, 1), (9.5, 10), (12.2, 13), (31, 31)])
 @each(("words", "line"), [("", ""), ("First\nthis.", "First this.")])
-def test_a_model_says_any_pause_and_words_on_a_line(
-    said: float, kept: int, words: str, line: str
-) -> None:
+def test_a_model_says_pauses_and_words(said: float, kept: int, words: str, line: str) -> None:
     plan = Planned(answer("a.1", "a.3", buffer_minutes=said, reasoning=words))
     assert (plan.chosen, plan.plan.reasoning) == (("a.1", ("a.3",), kept), line)
     assert (plan.view.calls, plan.replayed()) == (1, "identical")

@@ -63,9 +63,7 @@ def value_of(match: MemoryMatch) -> str:
 
 
 @each(("asked", "at_least"), [(RECALLS, 34), (PLAIN, 98)])
-def test_the_right_decision_is_among_the_first_three(
-    asked: tuple[tuple[str, str], ...], at_least: int
-) -> None:
+def test_the_right_one_is_among_three(asked: tuple[tuple[str, str], ...], at_least: int) -> None:
     assert (len(RECALLS), len(DECISIONS)) == (40, 200)
     missed = [
         (question, value)

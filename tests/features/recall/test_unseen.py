@@ -42,9 +42,7 @@ def test_the_right_decision_is_among_the_first_three(set_: str, at_least: int) -
 
 
 @each(("set_", "decisions", "at_least"), NOTHING)
-def test_some_questions_without_an_answer_get_nothing(
-    set_: str, decisions: str, at_least: int
-) -> None:
+def test_some_unanswerable_questions_get_nothing(set_: str, decisions: str, at_least: int) -> None:
     every = [one for one in asked(set_, decisions) if not one.right]
     nothing = [one.text for one in every if not held_of(one, decisions).recalled(one.text)]
     assert len(nothing) >= at_least

@@ -245,9 +245,7 @@ async def _posted(service: Any, path: str, body: dict[str, Any]) -> tuple[int, d
     return sent[0]["status"], json.loads(content)
 
 
-def test_the_service_of_the_page_starts_and_answers(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_page_s_service_answers(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop.folder)
     page = (ROOT / "docs/api.md").read_text()
     block = next(b for b in page.split("```python\n") if "Starlette(" in b).split("```")[0]

@@ -367,9 +367,7 @@ def test_without_forms_an_agent_proposes_all_the_same(shop: Project) -> None:
     assert inputs(shop)[1]["data"]["actor"]["kind"] == "agent", "its own word"
 
 
-def test_no_settings_of_a_repository_let_a_form_accept(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_repository_lets_a_form_accept(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     file = shop.folder / "preflights.toml"
     file.write_text(OWN)
     shop.call("sessions").refused(2, "agents: no repository says this")

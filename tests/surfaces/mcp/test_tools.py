@@ -123,9 +123,7 @@ def test_a_question_of_the_agents_own_is_asked_and_recommended(shop: Project) ->
     talk(shop.folder, flow)
 
 
-def test_a_topic_of_the_agents_own_is_found_and_an_unknown_one_says_which_there_are(
-    shop: Project,
-) -> None:
+def test_an_agents_own_topic_is_found_an_unknown_one_says_which_there_are(shop: Project) -> None:
     words = ("start", "Cache", "--question", "Which cache?", "--topic", "Session cache")
     for given in (words, ("answer", "last", "Redis"), ("accept", "--by", "Ada")):
         assert shop.call(*given).code in (0, 3)

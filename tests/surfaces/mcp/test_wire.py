@@ -55,9 +55,7 @@ def former(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.slow("whole runs")
-def test_a_client_of_the_former_major_version_is_asked_by_a_form(
-    shop: Project, former: Path
-) -> None:
+def test_a_client_of_the_former_major_is_asked_by_a_form(shop: Project, former: Path) -> None:
     words = [sys.executable, str(CLIENT), str(BIN / "preflights"), str(shop.folder)]
     env = {**environment(shop.home), "PYTHONPATH": str(former)}
     done = subprocess.run(words, env=env, capture_output=True, text=True, timeout=TIMEOUT_S)
@@ -139,9 +137,7 @@ def test_garbage_unknown_versions_and_ten_megabytes_do_no_harm(shop: Project) ->
     assert shop.call("sessions", "--json").json["sessions"] == []
 
 
-def test_without_the_sdk_or_with_a_former_one_it_is_said_what_to_install(
-    shop: Project, tmp_path: Path
-) -> None:
+def test_without_the_sdk_it_is_said_what_to_install(shop: Project, tmp_path: Path) -> None:
     (tmp_path / "mcp").mkdir()
     (tmp_path / "mcp" / "__init__.py").touch()
     process = shop.started("mcp", env={"PYTHONPATH": str(tmp_path)})

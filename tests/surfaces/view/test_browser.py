@@ -149,9 +149,7 @@ def test_the_slider_goes_back_by_keyboard(browser: Browser, site: Opened) -> Non
     browser.shows("return new URL(location.href).searchParams.has('as-of')", False)
 
 
-def test_lists_refresh_by_themselves_and_what_one_needs_is_copied(
-    browser: Browser, site: Opened
-) -> None:
+def test_lists_refresh_themselves_and_ids_are_copied(browser: Browser, site: Opened) -> None:
     for page in ("sessions", "inbox"):
         browser.visit(f"{site.address}/{page}")
         new = begun(site.shop, f"Choose a database for the {page}")
@@ -189,9 +187,7 @@ def test_a_search_stays_on_the_day_of_the_slider(browser: Browser, site: Opened)
     browser.shows(named, "as-of,q")
 
 
-def test_a_question_is_answered_kept_or_ended_by_keyboard_alone(
-    browser: Browser, site: Opened
-) -> None:
+def test_a_question_is_answered_kept_or_ended_by_keys_alone(browser: Browser, site: Opened) -> None:
     for button, said in (
         ("form[action$='/keep'] button:first-of-type", "Kept instead: "),
         ("form[action$='/task'] button", "accepting files a task"),
@@ -215,9 +211,7 @@ def test_a_question_is_answered_kept_or_ended_by_keyboard_alone(
     assert shown(site.shop, session)["evidence"]["way"] == "browser"
 
 
-def test_a_decision_that_differs_is_chosen_about_by_keyboard(
-    browser: Browser, site: Opened
-) -> None:
+def test_a_differing_decision_is_chosen_about_by_keyboard(browser: Browser, site: Opened) -> None:
     session = site.sessions["differing"]
     browser.visit(f"{site.address}/inbox/{session}")
     _tab_to(browser, "form[action$='/accept'] button")

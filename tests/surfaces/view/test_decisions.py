@@ -35,9 +35,7 @@ def titles(page: str) -> list[str]:
     return re.findall(r'class="title" href="/decisions/[^>]*><bdi>([^<]*)<', page)
 
 
-def test_an_empty_project_says_so_and_records_of_other_tools_are_listed(
-    pages: Pages, shop: Project
-) -> None:
+def test_an_empty_project_says_so_and_lists_foreign_records(pages: Pages, shop: Project) -> None:
     assert "Nothing is in force here." in words(pages.text("/"))
     folder = shop.folder / "docs" / "decisions"
     folder.mkdir(parents=True)
@@ -103,9 +101,7 @@ def test_a_search_finds_what_the_command_finds(shop: Project, pages: Pages) -> N
         ("?q=it%27s+fast&topic=A%20B", "preflights decisions --category 'A B' --query"),
     ],
 )
-def test_every_list_says_the_command_that_shows_the_same(
-    pages: Pages, query: str, command: str
-) -> None:
+def test_every_list_says_the_same_as_a_command(pages: Pages, query: str, command: str) -> None:
     assert f"<code>{escape(command)}" in pages.text(f"/{query}")
 
 
@@ -126,9 +122,7 @@ def test_what_was_superseded_is_listed_and_drawn(shop: Project, pages: Pages) ->
     assert "Replaced ADR-0001 Use SQLite for the orders" in words(pages.text(f"/decisions/{new}"))
 
 
-def test_decisions_that_differ_and_an_exception_are_drawn_apart(
-    shop: Project, pages: Pages
-) -> None:
+def test_differing_decisions_and_exceptions_are_drawn_apart(shop: Project, pages: Pages) -> None:
     first = decided(shop, "Use Redis for caching")
     uid = shown(shop, first)["uid"]
     decided(shop, "Use Memcached for caching", "--keep", f"{uid}=The old app stays on it")

@@ -93,9 +93,7 @@ def links(site: Path) -> Iterator[tuple[Path, str]]:
             yield page, address
 
 
-def test_a_decision_its_record_and_its_timeline_are_pages_written_once(
-    shop: Project, decided: Any
-) -> None:
+def test_a_decision_its_record_and_timeline_are_pages(shop: Project, decided: Any) -> None:
     site = exported(shop)
     listed = words((site / "index.html").read_text("utf-8"))
     assert "OAuth" in listed
@@ -394,9 +392,7 @@ def test_a_script_has_to_say_yes(shop: Project, decided: Any) -> None:
 
 @pytest.mark.slow("whole runs")
 @pytest.mark.parametrize(("answer", "code"), [("n", 1), ("y", 0)])
-def test_a_person_sees_what_is_published_first(
-    shop: Project, decided: Any, answer: str, code: int
-) -> None:
+def test_a_person_sees_it_all_first(shop: Project, decided: Any, answer: str, code: int) -> None:
     with terminal(shop, "view", "--export", "site") as t:
         t.expect("publishes 1 decision, ")
         t.expect("Write it to ")

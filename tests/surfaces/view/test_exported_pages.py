@@ -171,9 +171,7 @@ def copied(events: list[Stored], session: str, number: int = 0) -> tuple[Stored,
 
 
 @pytest.mark.slow("whole runs")
-def test_each_changed_byte_of_a_page_is_found(
-    browser: Browser, site: tuple[Path, str], address: str
-) -> None:
+def test_each_changed_byte_is_found(browser: Browser, site: tuple[Path, str], address: str) -> None:
     folder, page = site
     whole = (folder / page).read_bytes()
     frame = whole.index(b'id="proof"')  # what is cut out of a page cannot say anything
@@ -510,9 +508,7 @@ def _longer(size: int, text: str) -> str:
 
 
 @pytest.mark.slow("sizes")
-def test_no_page_is_larger_than_a_browser_likes(
-    shop: Project, browser: Browser, address: str
-) -> None:
+def test_no_page_is_too_large_for_browsers(shop: Project, browser: Browser, address: str) -> None:
     with (GOLDENS / "a_model_leads.jsonl").open("rb") as file:
         stored = list(jsonl.stored(jsonl.lines_in(file, "golden"), "golden"))
     first = [one for one in stored if one.session_id == stored[0].session_id]

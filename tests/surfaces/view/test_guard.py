@@ -180,9 +180,7 @@ def test_the_token_leads_to_pages_of_ours_alone(pages: Pages, path: str, leads: 
     assert re.findall(r'url=([^"]*)"', found.text) == [leads]
 
 
-def test_every_answer_says_what_a_browser_may_do_and_no_page_asks_elsewhere(
-    pages: Pages, shop: Project
-) -> None:
+def test_answers_say_what_a_browser_may_do_and_ask_nowhere(pages: Pages, shop: Project) -> None:
     expected = {name.decode(): value.decode() for name, value in HEADERS}
     for path in ("/", "/inbox", "/static/view.css", "/nothing", "/?token=x"):
         found = dict(pages.get(path).headers)

@@ -63,9 +63,7 @@ def test_a_question_is_answered_and_the_proposal_accepted(shop: Project, pages: 
     assert shown(shop, session)["status"] == "accepted"
 
 
-def test_of_more_than_fifty_that_wait_no_page_says_that_it_lists_all(
-    shop: Project, pages: Pages
-) -> None:
+def test_of_more_than_fifty_no_page_says_that_it_lists_all(shop: Project, pages: Pages) -> None:
     with preflights_es.open(shop.folder) as log:
         for number in range(LISTED + 1):
             log.start(f"Choose a feature flag service for {number}")
@@ -80,9 +78,7 @@ def test_a_heading_goes_its_own_way(shop: Project, pages: Pages, page: str) -> N
     assert "<h1><bdi>إضافة تسجيل الدخول</bdi></h1>" in pages.text(f"{page}/{session}")
 
 
-def test_the_word_is_recorded_as_of_a_browser_and_shown_everywhere(
-    shop: Project, pages: Pages
-) -> None:
+def test_a_word_is_recorded_as_of_a_browser_and_shown(shop: Project, pages: Pages) -> None:
     session = ready(shop)
     done = pages.fill(f"/inbox/{session}/accept", version=version(shop, session))
     found = shown(shop, session)
@@ -104,9 +100,7 @@ def test_what_was_accepted_elsewhere_says_nothing_of_a_browser(shop: Project) ->
     assert "browser" not in shop.call("audit", "trail", "--session", session).out
 
 
-def test_an_answer_needs_a_word_and_own_words_win_over_a_choice(
-    shop: Project, pages: Pages
-) -> None:
+def test_an_answer_needs_a_word_own_words_win_over_a_choice(shop: Project, pages: Pages) -> None:
     session = begun(shop, "Choose a feature flag service")
     asked = shown(shop, session)["questions"][0]["id"]
     found = pages.fill(f"/inbox/{session}/answer", version=version(shop, session), key=asked)
@@ -216,9 +210,7 @@ def test_a_decision_that_differs_is_chosen_about(
     assert (shown(shop, new)["status"], shown(shop, old)["status"]) == ("accepted", status)
 
 
-def test_a_form_of_an_older_version_records_nothing_and_shows_how_it_stands(
-    shop: Project, pages: Pages
-) -> None:
+def test_an_older_form_records_nothing_and_shows_how_it_stands(shop: Project, pages: Pages) -> None:
     session = ready(shop)
     before = version(shop, session)
     shop.call("answer", session, "--because", "Logins survive", "--as", "user:Ada")
@@ -232,9 +224,7 @@ def test_a_form_of_an_older_version_records_nothing_and_shows_how_it_stands(
 
 
 @pytest.mark.slow("crowds")
-def test_of_two_browsers_and_a_terminal_one_accepts_and_the_others_are_told(
-    shop: Project, opened: Open
-) -> None:
+def test_of_two_browsers_and_a_terminal_one_accepts(shop: Project, opened: Open) -> None:
     for intention in (
         "Use Redis for caching",
         "Use Stripe for payments",
@@ -327,9 +317,7 @@ def test_read_only_pages_have_no_form_and_take_none(shop: Project, opened: Open)
     assert shown(shop, session)["status"] == "ready"
 
 
-def test_what_waits_in_another_project_or_in_a_file_alone_has_no_dead_link(
-    shop: Project, opened: Open
-) -> None:
+def test_what_waits_elsewhere_or_in_a_file_has_no_dead_link(shop: Project, opened: Open) -> None:
     session = ready(shop)
     other = shop.folder.parent / "bakery"
     other.mkdir()

@@ -11,9 +11,7 @@ from tests.cli.program import Project
 from tests.surfaces.view.test_live import served
 
 
-def test_what_is_no_request_is_refused_quietly(
-    shop: Project, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_bad_requests_are_refused_quietly(shop: Project, caplog: pytest.LogCaptureFixture) -> None:
     with served(shop) as server:
         for sent in (b"\0\x16\x03\x01 no http", b"GET /", b"GET / HTTP/1.1\r\nno"):
             with closing(socket.create_connection(("127.0.0.1", server.port), 10)) as wire:

@@ -68,9 +68,7 @@ def news(found: http.client.HTTPResponse) -> Iterator[int]:
             yield int(line.removeprefix(b"data: "))
 
 
-def test_each_version_that_a_session_moves_to_is_told(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_version_of_a_session_is_told(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "LOOKS", 1)
     id_ = shop.started_session()
     version = shop.show(id_)["version"]
@@ -107,9 +105,7 @@ def test_pages_that_ask_at_the_same_time_are_counted_too(shop: Project) -> None:
         assert found.count(503) == 3 * sessions.LIVE_MAX
 
 
-def test_who_asks_for_the_head_alone_follows_nothing(
-    shop: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_asks_for_heads_follows_nothing(shop: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sessions, "LIVE_MAX", 1)
     id_ = shop.started_session()
     with served(shop) as server:

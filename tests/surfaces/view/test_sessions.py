@@ -67,9 +67,7 @@ def test_a_project_without_sessions_says_so_and_no_other_is_found(pages: Pages) 
         assert pages.get(f"/sessions/00000000{more}").status_code == 404
 
 
-def test_sessions_are_listed_newest_first_and_by_workflow_or_status(
-    shop: Project, pages: Pages
-) -> None:
+def test_sessions_are_listed_newest_first_by_workflow_status(shop: Project, pages: Pages) -> None:
     shop.call("start", "Add login", "--json")
     shop.call("note", "call Bob tomorrow at 9", "--json")
     page = words(pages.text("/sessions"))
@@ -84,9 +82,7 @@ def test_sessions_are_listed_newest_first_and_by_workflow_or_status(
     assert 'href="/sessions?workflow=extraction"' in page
 
 
-def test_sessions_are_found_and_summed_up_and_the_command_finds_the_same(
-    shop: Project, pages: Pages
-) -> None:
+def test_sessions_are_found_and_summed_as_the_command_does(shop: Project, pages: Pages) -> None:
     shop.call("start", "Add login", "--json")
     shop.call("start", "Store the orders", "--provider", "sim", "--seed", "3", "--json")
     id_ = shop.newest()
@@ -113,9 +109,7 @@ def test_sessions_are_found_and_summed_up_and_the_command_finds_the_same(
         assert "2 sessions" in words(pages.text(f"/sessions?{query}")), query
 
 
-def test_a_refused_answer_of_a_person_is_found_as_one_of_a_model_is(
-    shop: Project, pages: Pages
-) -> None:
+def test_a_persons_refused_answer_is_found_as_a_models_is(shop: Project, pages: Pages) -> None:
     shop.call("start", "Add login", "--json")
     shop.call("answer", "last", "auth_strategy=TBD")
     page = pages.text("/sessions?with=refused")
@@ -189,9 +183,7 @@ def test_every_event_is_a_mark_a_row_a_change_and_a_payload_to_the_byte(of_file:
     assert "identical" in words(found.text)
 
 
-def test_at_every_event_the_session_stands_as_it_stood_then_and_only_it_is_marked(
-    of_file: OpenFile,
-) -> None:
+def test_at_every_event_the_session_stands_as_then_and_only_it_is_marked(of_file: OpenFile) -> None:
     events = golden("a_model_leads")[0]
     pages = of_file(events)
     standing = []
@@ -232,9 +224,7 @@ def test_each_step_says_that_only_a_file_has_the_session(shop: Project, opened: 
         assert "has this session" in pages.text(f"/sessions/{id_}?at=1")
 
 
-def test_a_question_stands_where_it_was_open_and_an_input_without_a_decision_says_so(
-    of_file: OpenFile,
-) -> None:
+def test_a_question_stands_where_it_was_open_an_undecided_input_too(of_file: OpenFile) -> None:
     events = golden("two_phases_without_a_keyword")[0]
     pages = of_file(events)
     asked = [one.version for one in events if one.type.endswith("question_asked.v1")]
@@ -255,9 +245,7 @@ def test_a_question_stands_where_it_was_open_and_an_input_without_a_decision_say
 
 
 @each("at", ["0", "-1", "x", "99999", "1e3", "\u0663", ""])
-def test_an_address_that_names_no_event_shows_the_nearest_or_the_last(
-    of_file: OpenFile, at: str
-) -> None:
+def test_an_address_of_no_event_shows_the_nearest_or_last(of_file: OpenFile, at: str) -> None:
     events = golden("two_phases_without_a_keyword")[0]
     version = 1 if at == "0" else len(events)
     page = of_file(events).text(path(events, f"?at={at}"))
@@ -280,9 +268,7 @@ def test_what_a_session_cost_is_said_where_a_price_is_known(shop: Project, opene
     assert "+ ?" not in opened().text("/sessions"), "of no cost at all"
 
 
-def test_the_head_says_what_happened_and_why_a_session_is_faulted_or_who_erased_it(
-    of_file: OpenFile,
-) -> None:
+def test_the_head_says_what_happened_and_why_a_session_is_faulted(of_file: OpenFile) -> None:
     events = golden("a_model_fails_and_the_rules_go_on")[0]
     page = words(of_file(events).text(path(events)))
     assert "The model was asked twice; both calls failed; the rules asked instead; " in page
@@ -407,9 +393,7 @@ def test_an_erased_session_says_who_did_what_without_texts(shop: Project, pages:
         assert not {one for one in ("needs_answers", "needs answers", "missing") if one in page}
 
 
-def test_what_a_damaged_database_holds_in_the_place_of_bytes_is_shown(
-    shop: Project, pages: Pages
-) -> None:
+def test_what_a_damaged_database_holds_for_bytes_is_shown(shop: Project, pages: Pages) -> None:
     id_ = shop.decided("Keep orders safe")["session_id"]
     with closing(sqlite3.connect(shop.log)) as log, log:
         log.execute("DROP TRIGGER events_are_immutable")
@@ -501,9 +485,7 @@ EVIL: Final = (
 
 @pytest.mark.slow("whole runs")
 @each("word", EVIL)
-def test_hostile_words_stand_as_text_in_every_page_of_a_session(
-    of_file: OpenFile, word: str
-) -> None:
+def test_hostile_words_stand_as_text_in_pages_of_a_session(of_file: OpenFile, word: str) -> None:
     events = golden("a_model_leads")[0]
     kept = {"user", "script", "agent", "system", "assistant", "adr", "task"}
     evil = resealed(told(events, lambda text: text if text in kept else f"{text}{word}"))
@@ -527,9 +509,7 @@ def test_hostile_words_stand_as_text_in_every_page_of_a_session(
 # 6. Replay -----------------------------------------------------------------------------------
 
 
-def test_two_sessions_stand_side_by_side_the_first_difference_on_top(
-    shop: Project, pages: Pages
-) -> None:
+def test_two_sessions_stand_side_by_side_as_they_differ(shop: Project, pages: Pages) -> None:
     first = shop.call("start", "Add login <b>", "--json").json["session_id"]
     second = shop.call("start", "Add login <i>", "--json").json["session_id"]
     note = shop.call("note", "milk", "--json").json["session_id"]
@@ -566,9 +546,7 @@ def test_the_first_difference_is_marked_and_its_cause_named(of_file: OpenFile) -
             assert "diverged" in words(page)
 
 
-def test_a_replay_needs_a_token_and_says_that_every_decision_is_the_same(
-    shop: Project, pages: Pages
-) -> None:
+def test_a_replay_needs_a_token_and_says_what_is_the_same(shop: Project, pages: Pages) -> None:
     id_ = shop.decided()["session_id"]
     post = f"/sessions/{id_}/replay"
     without = pages.post(post, data={"mode": "strict"}, headers={"origin": ADDRESS})
@@ -596,9 +574,7 @@ def test_a_replay_needs_a_token_and_says_that_every_decision_is_the_same(
         ([1], [1, 2], (("- 1", "", ""), ("- 1", "\n- 2", ""))),
     ],
 )
-def test_sides_have_in_the_middle_what_only_they_have(
-    recorded: Any, computed: Any, expected: Any
-) -> None:
+def test_sides_differ_in_their_middle_alone(recorded: Any, computed: Any, expected: Any) -> None:
     found = sides(recorded, computed)
     assert tuple((one.same, one.differs, one.behind) for one in found) == expected
 
@@ -672,9 +648,7 @@ def test_a_page_that_no_browser_likes_names_the_command_instead(of_file: OpenFil
 # 8. Reports ----------------------------------------------------------------------------------
 
 
-def test_a_regression_report_is_linked_and_shown_under_its_own_policy(
-    shop: Project, pages: Pages
-) -> None:
+def test_a_regression_report_is_shown_under_its_own_policy(shop: Project, pages: Pages) -> None:
     shop.decided()
     done = shop.call("regress", "--report", "html=report.html")
     assert done.code == 0, done.err

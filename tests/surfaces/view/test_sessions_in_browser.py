@@ -87,9 +87,7 @@ def complaints(browser: Browser) -> list[str]:
     return [one for one in browser.complaints() if not one.startswith("color-contrast: <text")]
 
 
-def test_arrow_keys_step_without_another_page(
-    shop: Project, server: Server, browser: Browser
-) -> None:
+def test_arrow_keys_step_within_the_page(shop: Project, server: Server, browser: Browser) -> None:
     id_ = shop.newest()
     last = shop.show(id_)["version"]
     browser.visit(address(server, f"/sessions/{id_}"))
@@ -152,9 +150,7 @@ def test_without_javascript_links_step(shop: Project, server: Server, browser: B
         browser.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
 
 
-def test_a_session_that_goes_on_is_followed(
-    shop: Project, server: Server, browser: Browser
-) -> None:
+def test_a_session_going_on_is_followed(shop: Project, server: Server, browser: Browser) -> None:
     id_ = shop.started_session("Add OAuth login")
     last = shop.show(id_)["version"]
     browser.visit(address(server, f"/sessions/{id_}"))
@@ -171,9 +167,7 @@ def test_a_session_that_goes_on_is_followed(
     assert browser.errors() == []
 
 
-def test_a_tab_in_the_background_gives_its_line_back(
-    shop: Project, server: Server, browser: Browser
-) -> None:
+def test_a_hidden_tab_gives_its_line_back(shop: Project, server: Server, browser: Browser) -> None:
     id_ = shop.newest()
     browser.visit(address(server, f"/sessions/{id_}"))
     browser.shows(IS_LIVE, True)

@@ -112,17 +112,13 @@ def asked(shop: Project) -> list[UsageTotals]:
     return found
 
 
-def test_without_a_call_the_page_says_so_and_hostile_names_stand_as_text(
-    pages: Pages, shop: Project
-) -> None:
+def test_no_call_is_said_and_hostile_names_stand_as_text(pages: Pages, shop: Project) -> None:
     assert "No model was asked anything." in words(pages.text("/usage"))
     page = pages.text("/usage?since=<script>&by=<script>")
     assert "<script>" not in page
 
 
-def test_calls_of_other_programs_stand_apart_as_the_command_has_them(
-    pages: Pages, shop: Project
-) -> None:
+def test_other_programs_calls_stand_apart_as_in_the_command(pages: Pages, shop: Project) -> None:
     line = '{"request": {"model": "m1", "input": "a"}, "response": "b", "time": "2026-03-04"}'
     (shop.folder / "calls.jsonl").write_text(line)
     assert shop.call("calls", "import", "calls.jsonl").code == 0
@@ -148,9 +144,7 @@ def test_the_tables_say_what_the_command_says(shop: Project, pages: Pages) -> No
     assert "preflights usage --by prompt" in page
 
 
-def test_each_number_leads_to_its_sessions_and_no_plot_is_empty(
-    shop: Project, pages: Pages
-) -> None:
+def test_each_number_leads_to_sessions_and_no_plot_is_empty(shop: Project, pages: Pages) -> None:
     asked(shop)
     for by in ("workflow", "model", "prompt"):
         page = pages.text(f"/usage?by={by}")

@@ -196,9 +196,7 @@ def test_a_hardware_key_says_whether_a_person_touched_it(judged: Judged) -> None
     assert [one["isTouched"] for one in found] == [True, True, False, False, True, True]
 
 
-def test_neither_another_kind_of_key_nor_a_certificate_is_checked_here(
-    judged: Judged, tmp_path: Path
-) -> None:
+def test_no_other_kind_of_key_or_certificate_is_checked(judged: Judged, tmp_path: Path) -> None:
     for kind in ("rsa", "ecdsa"):
         key, public = sshsig.generated(tmp_path, kind)
         made = sshsig.signed(key, SPACE, MESSAGE)

@@ -96,9 +96,7 @@ def test_what_is_not_read_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert found["d2/requirements.txt"] == "more than 3 files would be read"
 
 
-def test_a_file_is_read_again_where_it_changed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_changed_file_is_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root, cache = tmp_path / "root", tmp_path / "cache"
     lay(root, **{"Pipfile": '[packages]\none = "*"\n', "requirements.txt": "two"})
     read: list[str] = []

@@ -109,9 +109,7 @@ def test_a_file_that_is_replaced_names_nothing_new_where_it_named_it_before(hous
     assert answered(house, write(str(file), "import mysql\nimport paypal\n")) != {}
 
 
-def test_a_decided_text_is_quoted_on_a_safe_line_and_a_proposal_asks_nothing(
-    tmp_path: Path,
-) -> None:
+def test_a_decided_text_is_quoted_on_a_safe_line_a_proposal_asks_nothing(tmp_path: Path) -> None:
     opened = opened_process(tmp_path, database=str(tmp_path / "log.db"))
     decide(opened, "Broker", ("NATS", "Kafka"), by=None)
     assert answered(opened, edit("a.py", "import kafka")) == {}

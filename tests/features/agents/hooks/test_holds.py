@@ -134,9 +134,7 @@ def test_a_relative_path_begins_where_the_agent_works(house: Opened) -> None:
     assert said(house, edit("web/a.py", "x = 1")) == {}
 
 
-def test_what_a_decision_without_paths_refuses_is_refused_where_it_is_imported(
-    house: Opened,
-) -> None:
+def test_what_a_decision_without_paths_refuses_is_refused_at_its_import(house: Opened) -> None:
     decide(house, "Broker", ("NATS", "Kafka"), hold="deny")
     assert said(house, edit("src/a.py", "x = 1")) == {}
     for _ in range(2):

@@ -70,9 +70,7 @@ def test_a_payload_is_the_result_and_the_request_is_that_of_a_session(
 
 
 @pytest.mark.parametrize("kind", ["missing_information", "invalid_request"])
-def test_a_failure_object_is_a_result_without_success(
-    asked: tuple[Adapter, FakeAPI], kind: str
-) -> None:
+def test_a_failure_object_is_no_success(asked: tuple[Adapter, FakeAPI], kind: str) -> None:
     one, api = asked
     said = json.dumps({"error": kind, "details": "Which database?"})
     api.script(server.text(said))

@@ -71,9 +71,7 @@ def test_an_adapter_leads_the_session_of_a_project(
     assert (made["payload"], made["created_by"]) == (PAYLOADS["ProjectPlan"], "llm")
 
 
-def test_a_missing_document_is_refused_and_nothing_is_recorded(
-    project: preflights_es.Preflights,
-) -> None:
+def test_a_missing_document_is_refused_unrecorded(project: preflights_es.Preflights) -> None:
     Path(".preflights/glossary.md").unlink()
     with pytest.raises(errors.Refused, match=r"glossary\.md does not exist"):
         ArtifactBuilder(project=project).build(PROJECT)

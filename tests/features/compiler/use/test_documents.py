@@ -247,8 +247,6 @@ def test_a_target_is_the_source_file_that_is_read_or_has_no_text_yet(root: Path)
         (".git/config", "belongs to git"),
     ],
 )
-def test_a_target_that_is_no_file_of_the_repository_is_refused(
-    root: Path, path: str, why: str
-) -> None:
+def test_a_target_outside_the_repository_is_refused(root: Path, path: str, why: str) -> None:
     with pytest.raises(Refused, match=why):
         target_file(root, resolve_document_path(root, path))

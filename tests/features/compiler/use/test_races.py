@@ -68,9 +68,7 @@ class Meanwhile(Approvals):
 
 
 @pytest.mark.parametrize("has_former", [True, False])
-def test_a_draft_that_is_approved_meanwhile_gives_way_in_the_second_try(
-    shop: Shop, has_former: bool
-) -> None:
+def test_a_draft_approved_meanwhile_gives_way_at_second_try(shop: Shop, has_former: bool) -> None:
     former = shop.approved("project") if has_former else []
     one, other = shop.drafted(), shop.drafted()
     with shop.request() as request:

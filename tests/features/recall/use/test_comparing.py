@@ -28,9 +28,7 @@ def found(log: Any, intention: str, **answers: str) -> tuple[OlderDecision, ...]
 
 
 @pytest.mark.parametrize("is_folded", [False, True])
-def test_decisions_of_its_category_and_those_it_names_are_compared(
-    log: Any, is_folded: bool
-) -> None:
+def test_decisions_of_its_category_or_named_are_compared(log: Any, is_folded: bool) -> None:
     login = decided(log, "Add login", auth_strategy="OAuth")
     store = decided(log, "Keep orders in a database", db_type="PostgreSQL")
     if is_folded:
@@ -68,9 +66,7 @@ def test_what_has_no_category_is_not_compared_by_its_description(log: Any) -> No
 
 
 @pytest.mark.slow("sizes")
-def test_a_field_of_its_own_is_compared_however_many_others_have_the_same_category(
-    log: Any,
-) -> None:
+def test_its_own_field_is_compared_however_many_others_have_the_same_category(log: Any) -> None:
     def asked(topic: str, value: str) -> str:
         question = {"question": "Which one?", "options": ["Kafka", "NATS"], "topic": topic}
         session = log.start("Settle a matter of the team", **question)
@@ -115,9 +111,7 @@ def test_a_long_decision_is_compared_by_its_category(log: Any) -> None:
     assert other.related.session_id == first
 
 
-def test_session_files_that_the_log_lacks_are_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_files_the_log_lacks_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PREFLIGHTS_PROJECT", "shop")
     with preflights_es.open(tmp_path, database=str(tmp_path / "a.db")) as theirs:
         session = decided(theirs, "Add login", auth_strategy="OAuth")

@@ -58,9 +58,7 @@ def test_lines_are_few_short_and_of_decisions_in_force(begun: Any) -> None:
     assert begun("Fix the ledger").known == ()
 
 
-def test_a_record_of_another_tool_at_the_same_place_comes_before_what_memory_finds(
-    begun: Any, log: Any
-) -> None:
+def test_another_tools_record_at_the_place_comes_before_memory(begun: Any, log: Any) -> None:
     for thing in ("carts", "invoices", "returns", "refunds"):
         begun(f"Use PostgreSQL for the orders ledger of {thing}", accepts=True, by="Ada")
     process = log.request().process
@@ -106,9 +104,7 @@ def test_keeping_ends_the_session(log: Any, begun: Any, kafka: View, typed: str)
     assert log.replay(kept.session_id).status == "identical"
 
 
-def test_the_same_decision_is_recorded_once_with_what_was_said(
-    log: Any, begun: Any, kafka: View
-) -> None:
+def test_the_same_decision_is_recorded_once_as_said(log: Any, begun: Any, kafka: View) -> None:
     with pytest.raises(Refused, match="was not said to be in force here: ADR-0001"):
         begun("Which queue for the domain events?", keep_known="ADR-0007")
     text = "Use apache kafka for the domain event"
@@ -189,9 +185,7 @@ def test_a_contradiction_is_said_before_a_stated_value_is_recorded(
     assert not any(one.path for one in settled.known)
 
 
-def test_a_record_of_a_value_without_a_pack_is_of_the_topic_that_it_is_for(
-    begun: Any, tmp_path: Path
-) -> None:
+def test_a_record_of_an_unknown_value_is_of_its_own_topic(begun: Any, tmp_path: Path) -> None:
     folder = tmp_path / "docs" / "decisions"
     folder.mkdir(parents=True, exist_ok=True)
     text = RECORD.format(7, "Use session cookies for login", "Accepted")
@@ -219,9 +213,7 @@ def rabbit(begun: Any) -> View:
     return done
 
 
-def test_who_turned_a_stated_value_down_is_said_before_anything_else(
-    begun: Any, rabbit: View
-) -> None:
+def test_who_turned_a_stated_value_down_is_said_first_of_all(begun: Any, rabbit: View) -> None:
     begun("Use NATS for the events", accepts=True, by="Ada")
     first, second = begun("We use Kafka for events").known[:2]
     assert (first.session_id, first.turned_down) == (rabbit.session_id, "Kafka")
@@ -247,16 +239,12 @@ def test_the_decision_whose_value_is_to_be_replaced_is_said(begun: Any, tmp_path
     ("text", "count"),
     [("Let the importer use Frobnix", 1), ("Let frobnix importers wait", 0), ("Run at night", 0)],
 )
-def test_a_decision_is_said_whose_value_stands_in_the_text(
-    begun: Any, text: str, *, count: int
-) -> None:
+def test_a_decision_whose_value_is_named_is_said(begun: Any, text: str, *, count: int) -> None:
     begun("Use Frobnix", accepts=True, by="Ada")
     assert len(begun(text).known) == count
 
 
-def test_it_is_said_of_nothing_mentioned_revised_or_in_force(
-    begun: Any, log: Any, rabbit: View
-) -> None:
+def test_it_is_said_of_nothing_named_revised_in_force(begun: Any, log: Any, rabbit: View) -> None:
     assert not any(one.turned_down for one in begun("We regret Kafka in the events").known)
     found = begun("We use Kafka for events")
     key = found.provenance[-1].key
