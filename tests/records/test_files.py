@@ -190,13 +190,6 @@ def test_a_disk_that_is_full_is_unavailable_and_keeps_no_rest(root: Path) -> Non
     assert [*(root / FOLDER).iterdir()] == []
 
 
-def test_a_folder_in_the_place_of_a_document_is_not_ours(root: Path) -> None:
-    (root / PATH).mkdir(parents=True)
-    _, beside = write(root, "one")
-    assert beside
-    assert files_below(root) == {f"{PATH}.new": "one"}
-
-
 # 5. Several processes ------------------------------------------------------------------------
 
 WAIT = """

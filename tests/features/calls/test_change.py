@@ -32,6 +32,11 @@ def test_the_unchanged_side_is_what_was_recorded_but_for_its_stream() -> None:
     assert unchanged_body(CHAT, "kept")["model"] == "kept"
 
 
+def test_a_model_takes_the_place_of_the_other() -> None:
+    assert changed_body(BODY, CallsChange(model="new")) == {**BODY, "model": "new"}
+    assert changed_body(BODY, CallsChange(model="old")) is None
+
+
 def test_a_call_without_the_words_is_not_changed_by_the_model_alone() -> None:
     change = CallsChange(model="new", words=(WordsChange("Sort the post.", "Sort it."),))
     assert changed_body(BODY, change) is None

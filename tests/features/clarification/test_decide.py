@@ -10,12 +10,10 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.decide import accepting_by_mark, decide
 from preflights_es.features.clarification.domain.events import (
-    ArtifactFiled,
     CategoryDetected,
     ClarificationAnswerAccepted,
     ClarificationAnswerRefused,
     ClarificationChangeRefused,
-    ClarificationQuestionAsked,
     ClarificationStopped,
     DecisionMarkedSuperseded,
     DecisionRecorded,
@@ -34,7 +32,7 @@ from preflights_es.features.clarification.domain.values import (
 )
 from preflights_es.kernel import session as kernel
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested
-from preflights_es.kernel.events import Actor, Decision, Input, ResponseIgnored
+from preflights_es.kernel.events import Actor, Decision, Input
 from preflights_es.kernel.lead import Lead, Setup
 from preflights_es.kernel.text import SCOPE_MAX
 from preflights_es.words.questions import GivenAnswer, RefusalReason
@@ -58,7 +56,6 @@ from tests.features.clarification.cases import (
     renumbered,
     revised,
     superseded,
-    written,
 )
 from tests.filed_cases import filed_cases
 from tests.fixed import NOON
@@ -355,15 +352,6 @@ def test_a_new_category_drops_the_answers_of_the_former_one() -> None:
     )
 
 
-def test_a_return_to_the_former_category_asks_again() -> None:
-    given = (*READY, revised(change_category="Database"))
-    back = revised(change_category="Authentication")
-    asked = decide(after(*given), back)
-    assert asked[0] == category("Authentication")
-    assert [type(decision) for decision in asked[1:]] == [ClarificationQuestionAsked]
-    assert after(*given, back).offer.patch is None
-
-
 TURNS_USED = (
     declared(),
     answered(change_category="Infra"),
@@ -511,32 +499,6 @@ def test_a_revision_or_a_stop_voids_what_a_script_accepted() -> None:
 
 
 # 4. The document and later changes -----------------------------------------------------------
-
-
-def test_a_document_that_was_due_is_filed_and_no_other() -> None:
-    path = "docs/decisions/0007-use-oauth-for-authentication.md"
-    check(*ACCEPTED, when=written(), then=(ArtifactFiled(path=path),))
-    state = after(*ACCEPTED, written())
-    assert state.filed.written is not None
-    assert (state.filed.written.path, state.filed.beside) == (path, "")
-    check(*READY, when=written(), then=(ResponseIgnored(call="artifact-1", reason="not_open"),))
-    check(
-        *ACCEPTED,
-        written(),
-        when=written(),
-        then=(ResponseIgnored(call="artifact-1", reason="not_open"),),
-    )
-
-
-def test_a_document_beside_a_person_s_own_is_remembered_until_it_is_filed() -> None:
-    beside = written(path="docs/decisions/0007-use-oauth-for-authentication.md.new", beside=True)
-    state = after(*ACCEPTED, beside)
-    assert (state.filed.written, state.filed.beside) == (
-        None,
-        "docs/decisions/0007-use-oauth-for-authentication.md.new",
-    )
-    later = after(*ACCEPTED, beside, renumbered(8), written("artifact-2"))
-    assert later.filed.beside == ""
 
 
 def test_a_superseded_decision_is_written_again_once() -> None:

@@ -315,10 +315,3 @@ def test_fields_of_one_name_in_two_categories_are_told_apart() -> None:
     )
     framework = record_from_state(state).fields[1]
     assert framework == RecordField("Framework", "Django", "typed", "agent")
-
-
-def test_a_description_is_recorded_with_its_source() -> None:
-    state = after(declared(), answered(change_category="Mobile", description="Use Flutter"))
-    record = record_from_state(state)
-    assert record.category == "Mobile", "the label that the person gave"
-    assert record.fields == (RecordField("Description", "Use Flutter", "typed", "user"),)

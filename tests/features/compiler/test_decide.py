@@ -12,7 +12,6 @@ from preflights_es.features.compiler.domain.events import (
     PassChangeRefused,
     PassName,
     PlanDrafted,
-    PlanFiled,
     PlanRejected,
     StandingChanged,
 )
@@ -257,17 +256,6 @@ def test_a_file_is_due_for_the_approval_and_the_lock_and_stays_after_a_supersess
     compiled.supersede()
     assert [one.call for one in compiled.events(ArtifactDue)][2:] == ["artifact-3"]
     assert file_text(compiled.state) == text
-
-
-def test_a_file_that_was_written_is_filed() -> None:
-    compiled = Compiled().approve()
-    (due,) = compiled.events(ArtifactDue)
-    written: dict[str, Any] = {"at": 9, "actor": ROBOT, "call": due.call, "sha256": "ab"}
-    compiled.submit(ArtifactWritten(path=due.path, **written))
-    assert compiled.last == (PlanFiled(path=due.path),)
-    assert compiled.view.written is not None
-    assert (compiled.view.written.path, compiled.view.hashes) == (due.path, ("ab",))
-    assert not compiled.handle.session.calls
 
 
 def test_a_file_that_was_edited_is_said_to_lie_beside() -> None:

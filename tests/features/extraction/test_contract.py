@@ -111,25 +111,6 @@ def test_an_answer_that_breaks_a_rule_is_refused_at_its_place(answer: Any, point
     assert {violation.pointer for violation in found.violations} == {pointer}
 
 
-@each(
-    "text",
-    [
-        'The user wants to create a task: "Email an Chef"',
-        "",
-        "null",
-        '{"items": []',
-        '{"items": [], "items": []}',
-        "{'items': []}",
-        '{"items": [NaN]}',
-        "```json\n```",
-    ],
-)
-def test_what_is_no_json_object_is_refused_as_such(text: str) -> None:
-    found = verdict(text)
-    assert isinstance(found, Rejected), found
-    assert found.kind in ("invalid_json", "schema_violation")
-
-
 def test_neither_two_objects_nor_a_failure_of_the_compiler_are_an_answer() -> None:
     for said, kind in (
         ('{"items": []}\n{"items": []}', "multiple_artifacts"),

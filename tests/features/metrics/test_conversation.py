@@ -23,16 +23,6 @@ def of_kind(asked: Asked, kind: type) -> list[object]:
 # 1. The history ------------------------------------------------------------------------------
 
 
-def test_start_sends_the_system_message_and_the_question() -> None:
-    asked = Asked(SQL, text="ID DAU Nov 2025")
-    (request,) = asked.script.requests
-    assert [m.role for m in request.messages] == ["system", "user"]
-    assert asked.sent == [("user", "ID DAU Nov 2025")]
-    assert '{"metric":"DAU"' in request.messages[0].content
-    assert (asked.status, asked.view.type, asked.view.sql) == ("done", "sql", SQL["sql"])
-    assert asked.replayed() == "identical"
-
-
 def test_each_answer_is_sent_behind_the_question_and_the_reply() -> None:
     asked = Asked("Which market?", "Which date range?", SQL, text="Ads Gross Rev")
     assert (asked.status, asked.view.type) == ("needs_answers", "text")
