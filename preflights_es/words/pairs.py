@@ -150,7 +150,7 @@ class SessionPairs(Protocol):
         """
 
     def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
-        """Their pairs, one or more of each, in the order in which they were added.
+        """Their pairs: one or more of a session, or none where another state of it has them.
 
         Args:
             update: takes how many more are done.

@@ -123,6 +123,8 @@ class AskedPair(NamedTuple):
     taken: int
     """Of which session."""
     calls: list[CallToAsk]
+    version: int
+    """Of the session: a file may hold an older state of it than the log, or another file."""
 
     @property
     def name(self) -> tuple[str, int]:
@@ -198,7 +200,8 @@ class CallPairs:
                 found.setdefault(call.conversation, []).append(CallToAsk(*sides))
         if not found:
             return left_out
-        self._pairs += [AskedPair(self._sessions, calls) for calls in found.values()]
+        version = len(events)
+        self._pairs += [AskedPair(self._sessions, calls, version) for calls in found.values()]
         self._sessions += 1
         return ""
 
@@ -249,14 +252,15 @@ class CallPairs:
         )
 
     def _leave_repeated_out(self) -> None:
-        """Of recorded conversations that begin alike keep that with more judgements, or the newer.
+        """Of a session's states, and of recorded conversations that begin alike, keep that with
+        more judgements, or the newer.
 
         Source: docs/specs/verdict.md, section 2.1.
         """
         kept: dict[object, AskedPair] = {}
-        for pair in self._pairs:
+        for pair in sorted(self._pairs, key=lambda one: (one.name[0], one.version)):
             is_whole = not pair.name[1]
-            key = id(pair) if is_whole else pair.calls[0].unchanged.call.request_text
+            key = pair.name if is_whole else pair.calls[0].unchanged.call.request_text
             kept[key] = max(pair, kept.get(key, pair), key=lambda one: one.judged)
         found, self._pairs = self._pairs, [*kept.values()]
         left = sum(len(one.calls) for one in found) - sum(len(one.calls) for one in self._pairs)

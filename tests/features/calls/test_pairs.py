@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from preflights_es.features.calls.domain.asking import AskedCall, digest_answer
 from preflights_es.features.calls.domain.dialects import ReadAnswer
+from preflights_es.features.calls.domain.events import CallsBegun
 from preflights_es.features.calls.kept_answers import (
     erase_kept_answers,
     folder_of_answers,
@@ -125,6 +126,17 @@ def test_of_conversations_that_are_recorded_twice_the_judged_one_is_a_pair(
     newer, judged_, imported = pairs.judged(lambda _: None)
     assert [(one.taken, one.call) for one in (newer, judged_, imported)] == [(1, 1), (0, 2), (2, 0)]
     assert pairs.notes()[0] == f"3 calls left out: {REPEATED}."
+
+
+@pytest.mark.parametrize("conversation", [0, 1])
+def test_two_states_of_a_session_are_one_pair(request_: Request, conversation: int) -> None:
+    calls = [asked_call(conversation=conversation)]
+    pairs = CallPairs(request_, replace(NEW, is_live=False), lambda _, __: calls)
+    for events in (2, 1):
+        pairs.take("one", [CallsBegun()] * events)
+    assert pairs.plan().pairs == 1
+    (pair,) = pairs.judged(lambda _: None)
+    assert pair.taken == 0, "the one with more events, whichever is read first"
 
 
 def test_a_sample_is_of_pairs_and_a_larger_one_holds_a_smaller_one(request_: Request) -> None:
