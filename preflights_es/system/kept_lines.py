@@ -11,6 +11,7 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
+from preflights_es.kernel.errors import PreflightsError
 from preflights_es.system.files import new_file
 
 T = TypeVar("T")
@@ -49,6 +50,12 @@ class KeptLines(Generic[T]):
             file = os.open(self._file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             with open(file, "ab") as out:
                 out.write(line)
+
+    def drop(self, goes: Callable[[T], bool]) -> None:
+        """Take lines out."""
+        if self._file is not None:
+            with suppress(OSError, PreflightsError):
+                remove_kept_lines(self._file, self._kind, goes)
 
     def forget(self) -> None:
         """The run is done."""

@@ -295,6 +295,7 @@ class CallPairs:
     def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
         """See `SessionPairs`."""
         if self._asked.is_live:
+            self._drop_older_answers()
             for kept in self._taken_up:
                 if kept.resuming != self._asked.resuming:
                     run = {"margin": self._asked.margin, "resuming": self._asked.resuming}
@@ -311,6 +312,13 @@ class CallPairs:
 
             self._asker.ask_all(list(self._to_ask()), done)
         return map(self._pair, self._pairs)
+
+    def _drop_older_answers(self) -> None:
+        """Those of the same command that are compared no more: a person would judge them, too."""
+        calls = chain.from_iterable(pair.calls for pair in self._pairs)
+        compared = {side.key for both in calls for side in both}
+        resuming = self._asked.resuming
+        self._kept.drop(lambda one: one.resuming == resuming and one.key not in compared)
 
     def _pair(self, asked: AskedPair) -> SessionPair:
         before = [self._answer(both.unchanged, is_unchanged=True) for both in asked.calls]

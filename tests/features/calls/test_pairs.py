@@ -402,6 +402,15 @@ def test_the_last_run_has_own_sessions_margin_and_command(request_: Request, api
     assert (len(read_last_run(request_.process)), len(api.requests)) == (4, 4)
 
 
+def test_answers_to_a_recording_that_is_compared_no_more_are_not_judged(
+    request_: Request, api: FakeAPI
+) -> None:
+    run = [asked_call(1, conversation=1)]
+    judged(request_, NEW, run)
+    judged(request_, NEW, run, run)
+    assert {one.session for one in read_last_run(request_.process)} == {"session 1"}
+
+
 def test_kept_answers_go_with_their_session(request_: Request, api: FakeAPI) -> None:
     api.script(said(lambda _: "a secret"))
     judged(request_, NEW, [asked_call(1)], [asked_call(1)])
