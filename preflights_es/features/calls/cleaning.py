@@ -13,9 +13,9 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from preflights_es.features.calls.domain import WORKFLOW, dialects
-from preflights_es.features.calls.domain.dialects import json_mapping, json_text
+from preflights_es.features.calls.domain.dialects import json_mapping, json_text, read_word
 from preflights_es.features.calls.domain.events import CALL_MAX, CallSource, LeftOut
-from preflights_es.features.calls.source_calls import SourceCall, read_word
+from preflights_es.features.calls.source_calls import SourceCall
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.text import NAME_MAX, one_line, shortened
 from preflights_es.redaction.answers import redact_answer

@@ -16,6 +16,7 @@ from preflights_es.features.calls.domain.dialects import (
     json_string,
     json_text,
     read_structure,
+    read_word,
     value_at_pointer,
 )
 from preflights_es.features.calls.domain.events import LeftOut
@@ -254,11 +255,6 @@ def find_header_users(headers: object) -> Iterator[str]:
     for name, value in json_mapping(headers).items():
         if name.lower() in USER_HEADERS:
             yield from map(read_word, value if isinstance(value, list) else [value])
-
-
-def read_word(value: object) -> str:
-    """An id: a text, or a number as one."""
-    return str(value) if type(value) in (str, int) else ""
 
 
 def _whole_number(value: object) -> int:

@@ -22,6 +22,7 @@ from preflights_es.features.calls.domain.dialects import (
     json_mapping,
     json_text,
     parse_json_text,
+    read_word,
 )
 from preflights_es.features.calls.source_calls import (
     Found,
@@ -32,7 +33,6 @@ from preflights_es.features.calls.source_calls import (
     build_source_call,
     find_value_places,
     read_values_at,
-    read_word,
 )
 from preflights_es.features.calls.source_llm import read_llm_calls
 from preflights_es.features.calls.source_otel import read_span_calls

@@ -106,7 +106,11 @@ def test_turns_of_an_earlier_call_are_joined_again() -> None:
         ({"input": "hello"}, ReadAnswer(id="r1"), {"input": "?", "previous_response_id": "r1"}),
         *(
             ({"messages": [turn("a")]} | named, ReadAnswer(), {"messages": [turn("b")]} | named)
-            for named in ({"metadata": {"thread_id": "7"}}, {"conversation": {"id": "c"}})
+            for named in (
+                {"metadata": {"thread_id": "7"}},
+                {"metadata": {"thread_id": 7}},
+                {"conversation": {"id": "c"}},
+            )
         ),
     ],
 )

@@ -112,8 +112,8 @@ def _name_in_request(request: object) -> tuple[str, str] | None:
     """What a request calls its conversation, and under which name."""
     body = dialects.json_mapping(request)
     metadata, whole = dialects.json_mapping(body.get("metadata")), body.get("conversation")
-    found = [(name, dialects.json_string(metadata.get(name))) for name in CONVERSATION_NAMES]
-    id_ = dialects.json_string(dialects.json_mapping(whole).get("id", whole))
+    found = [(name, dialects.read_word(metadata.get(name))) for name in CONVERSATION_NAMES]
+    id_ = dialects.read_word(dialects.json_mapping(whole).get("id", whole))
     return next((one for one in (("", id_), *found) if one[1]), None)
 
 

@@ -556,3 +556,8 @@ def json_items(value: object) -> list[Any]:
 
 def json_string(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def read_word(value: object) -> str:
+    """An id: a text, or a number as one."""
+    return str(value) if type(value) in (str, int) else ""
