@@ -20,6 +20,7 @@ from preflights_es.features.calls.asked_bodies import (
     answer_of_kept,
     recorded_answer,
 )
+from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.asking import (
     ASSERTIONS,
     AnswerAssertion,
@@ -47,6 +48,7 @@ from preflights_es.features.calls.domain.dialects import (
     answers_agree,
     ordered_json,
     turns_of_request,
+    without_fields,
     words_of_turns,
 )
 from preflights_es.features.calls.kept_answers import (
@@ -55,7 +57,7 @@ from preflights_es.features.calls.kept_answers import (
     keep_answers_of_run,
     newest_by_key,
 )
-from preflights_es.features.calls.recorded_calls import list_asked_calls
+from preflights_es.features.calls.recorded_calls import CallReader
 from preflights_es.kernel.errors import Refused
 from preflights_es.kernel.events import Event
 from preflights_es.kernel.ids import short_session
@@ -104,6 +106,7 @@ RECORDED: Final = (
     "The recorded answers are the unchanged side: what the model would answer today is not known."
 )
 REPEATED: Final = "another recording of the same questions is compared"
+BEGUN_BEFORE: Final = "their conversations began in an earlier session of the run"
 REDACTED: Final = "Both sides were asked the texts of the log, with what was redacted there."
 
 ReadCalls = Callable[[str, Sequence[Event]], Iterable[AskedCall]]
@@ -143,7 +146,7 @@ class CallPairs:
     """The pairs of one run: see `words.pairs.SessionPairs`."""
 
     def __init__(
-        self, request: Request, asked: PairsAsked, read_calls: ReadCalls = list_asked_calls
+        self, request: Request, asked: PairsAsked, read_calls: ReadCalls | None = None
     ) -> None:
         """Raises:
         Refused: a file of the change, or the assertions, cannot be read.
@@ -151,7 +154,8 @@ class CallPairs:
         self._leads = request.leads
         self._advice = JUDGE_HERE if request.process.store.lasts else JUDGE_THERE
         self._asked = asked
-        self._read_calls = read_calls
+        self._ignored: Sequence[str] = request.process.settings.of(WORKFLOW).ignore
+        self._read_calls = read_calls or CallReader(self._ignored).read
         self._change = read_change(asked)
         self._assertions = read_assertions(request.process.settings.root)
         self.changes = tuple(_describe_changes(asked))
@@ -259,8 +263,8 @@ class CallPairs:
         """
         kept: dict[object, AskedPair] = {}
         for pair in sorted(self._pairs, key=lambda one: (one.name[0], one.version)):
-            is_whole = not pair.name[1]
-            key = pair.name if is_whole else pair.calls[0].unchanged.call.request_text
+            request = without_fields(pair.calls[0].unchanged.call.request, self._ignored)
+            key = ordered_json(request) if pair.name[1] else pair.name
             kept[key] = max(pair, kept.get(key, pair), key=lambda one: one.judged)
         found, self._pairs = self._pairs, [*kept.values()]
         left = sum(len(one.calls) for one in found) - sum(len(one.calls) for one in self._pairs)
@@ -430,6 +434,8 @@ class CallPairs:
 
 
 def _why_left_out(call: AskedCall) -> str:
+    if call.goes_on:
+        return BEGUN_BEFORE
     if call.dialect == "other":
         return "they are of no dialect that is asked again"
     if not 200 <= call.status <= 299:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import copy
 from collections import defaultdict, deque
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,12 +18,7 @@ from preflights_es.features.calls.cleaning import (
 )
 from preflights_es.features.calls.domain import WORKFLOW
 from preflights_es.features.calls.domain.calls import WholeCall, join_calls
-from preflights_es.features.calls.domain.dialects import (
-    json_mapping,
-    json_text,
-    split_pointer,
-    value_at_pointer,
-)
+from preflights_es.features.calls.domain.dialects import json_text, without_fields
 from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.recording import SDKS, Route, build_environment
 from preflights_es.features.calls.serving import serve_program
@@ -221,7 +215,7 @@ class Player:
     # 1. Which call ---------------------------------------------------------------------------
 
     def _digest(self, method: str, path: str, body: Any) -> str:
-        return digest_request(method, path, canonical_json(_without(body, self._ignored)))
+        return digest_request(method, path, canonical_json(without_fields(body, self._ignored)))
 
     def _explain(self, route: str, method: str, path: str, body: Any) -> str:
         """Why a request has no answer, by the recorded one that is most like it."""
@@ -230,11 +224,11 @@ class Player:
         what = f"{method} {path} of {route}"
         if not of_path:
             return f"no call {what} is recorded"
-        body = _without(body, self._ignored)
+        body = without_fields(body, self._ignored)
         # Of those that are as like as others, the first that was not served.
         unserved_first = sorted(of_path, key=lambda call: call.number in self.served)
         found = {
-            call.number: [*differences(_without(call.request, self._ignored), body)]
+            call.number: [*differences(without_fields(call.request, self._ignored), body)]
             for call in unserved_first
         }
         nearest = min(found, key=lambda number: len(found[number]))
@@ -253,12 +247,3 @@ def describe_changed_value(old: Any, new: Any) -> str:
         begin = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both)) - SHOWN_BEFORE
         texts = [f"…{text[begin:]}" if begin > 0 else text for text in texts]
     return "recorded {}, now {}".format(*(shortened(text, SHOWN_MAX) for text in texts))
-
-
-def _without(body: Any, pointers: Sequence[str]) -> Any:
-    """A body without the fields at some JSON Pointers."""
-    left = copy.deepcopy(body) if pointers else body
-    for pointer in pointers:
-        holder = value_at_pointer(left, pointer.rpartition("/")[0])
-        json_mapping(holder).pop(split_pointer(pointer)[-1], None)
-    return left

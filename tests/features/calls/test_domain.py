@@ -22,6 +22,7 @@ from preflights_es.features.calls.domain.events import (
     RecordedRequest,
 )
 from preflights_es.features.calls.domain.state import view
+from preflights_es.features.calls.recorded_calls import CallReader
 from preflights_es.kernel.events import INT_MAX, Actor, Decision, Event, Input
 from preflights_es.kernel.json import canonical_json
 from preflights_es.kernel.session import Session, begin, decide, evolve
@@ -123,6 +124,22 @@ def test_a_call_goes_on_from_what_it_repeats_or_names(
     calls.add({"messages": [turn("hello")], "metadata": {"thread_id": "8"}}, answer, "others'")
     other = {"input": "?", "previous_response_id": "r2", "metadata": {"thread_id": "9"}}
     assert calls.find_earlier(other) == ""
+
+
+def test_a_conversation_of_a_run_begins_once_whatever_its_sessions_and_ids() -> None:
+    def asked(words: str, id_: int) -> CallRecorded:
+        return recorded(
+            {"messages": [turn(words)], "metadata": {"request_id": id_}}, digest=f"{id_}"
+        )
+
+    begun = replace(opened(), source="record", conversation="run")
+    goes_on = [turn("hi"), turn("yes", "assistant"), turn("and then?")]
+    one = run(begun, asked("hi", 1), asked("hi", 2), asked("bye", 3))[1]
+    two = run(begun, recorded({"messages": goes_on}, digest="4"), asked("new", 5))[1]
+    for ignored, firsts in (["/metadata/request_id"], [1, 1, 3]), ([], [1, 2, 3]):
+        reader = CallReader(ignored)
+        assert [call.conversation for call in reader.read("one", one)] == firsts
+        assert [call.goes_on for call in reader.read("two", two)] == [True, False]
 
 
 def test_what_does_not_fit_is_refused_and_changes_nothing() -> None:

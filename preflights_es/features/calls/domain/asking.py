@@ -40,6 +40,8 @@ class AskedCall(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Its number in the session, from 1."""
     conversation: int = 0
     """The number of the first call of its conversation; 0 where the session is one."""
+    goes_on: bool = False
+    """Whether that call is of an earlier session of the run."""
     dialect: Dialect
     route: str
     """By which provider it went, as its source calls it."""

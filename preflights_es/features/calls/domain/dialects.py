@@ -5,6 +5,7 @@ What stands in a body came from anywhere: no function here raises on a value of 
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Hashable, Iterator, Sequence
 from hashlib import sha256
@@ -526,6 +527,15 @@ def value_at_pointer(value: Any, pointer: str) -> Any:
         else:
             value = json_mapping(value).get(step, ABSENT)
     return value
+
+
+def without_fields(body: Any, pointers: Sequence[str]) -> Any:
+    """A body without the fields at some JSON Pointers."""
+    left = copy.deepcopy(body) if pointers else body
+    for pointer in pointers:
+        holder = value_at_pointer(left, pointer.rpartition("/")[0])
+        json_mapping(holder).pop(split_pointer(pointer)[-1], None)
+    return left
 
 
 def read_structure(value: object) -> Any:
