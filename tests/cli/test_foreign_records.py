@@ -151,6 +151,16 @@ def test_a_day_a_category_and_a_search_find_records_as_they_find_decisions(house
     assert ("No decision matches" in found, "ADR-0007" in found) == (False, True)
 
 
+def test_what_is_in_force_in_the_package_is_said_first(house: Project) -> None:
+    found = {one: f"{one}/docs/adr/0001-use-redux.md" for one in ("app", "sync", "web")}
+    for path in found.values():
+        filed(house, path, n="1", title="Use Redux for state")
+    for name, path in found.items():
+        package = Project(house.folder / name, house.home)
+        done = package.call("start", "Replace Redux with MobX in this package", "--json")
+        assert done.json["known"][0]["path"] == path
+
+
 def test_a_number_and_a_path_mean_the_record_of_the_package(house: Project) -> None:
     packages = {one: f"{one}/docs/adr/0001-use-redux.md" for one in ("web", "sync")}
     for name, path in packages.items():

@@ -43,6 +43,7 @@ from preflights_es.kernel.text import (
     one_line,
     shortened,
 )
+from preflights_es.records.record_folder import package_of
 from preflights_es.records.record_names import TitleStatement
 from preflights_es.runtime.sanitizing import Sanitizer
 from preflights_es.store.sql_projections import SqlComparing
@@ -73,7 +74,7 @@ def find_known_decisions(
 
     Those that turned down what is stated come first, then those at the same place, then those of
     the topic for the whole project, then those whose subject the intention speaks of, then the
-    others of its topic.
+    others of its topic; of each kind first those of the package in which the caller stands.
 
     Args:
         scope: what the decision is for, where that is said beside the intention.
@@ -118,7 +119,13 @@ def find_known_decisions(
     whole = [name for name, one in of_topic.items() if not one.titled.scope]
     against = dict(_against(searches, about.values))
     every |= {name: one.found for name, one in against.items()}
-    first = dict.fromkeys((*against, *here, *whole, *spoken, *of_topic))
+    package = package_of(request.process.record_places.new)
+
+    def is_elsewhere(name: str) -> bool:
+        return not _path_of(every[name]).startswith(f"{package}/" if package else "")
+
+    groups = (against, here, whole, spoken, of_topic)
+    first = dict.fromkeys(name for names in groups for name in sorted(names, key=is_elsewhere))
     lines = (
         _build_known_line(
             searches, every[name], against.get(name), named.get(name, ""), is_here=name in here
@@ -126,6 +133,13 @@ def find_known_decisions(
         for name in first
     )
     return tuple(islice(filter(None, lines), KNOWN_MAX))
+
+
+def _path_of(one: DecisionOrRecord) -> str:
+    """Where its record lies; empty without one."""
+    if isinstance(one.of, ForeignRow):
+        return one.of.path
+    return one.of.written.path if one.of.written else ""
 
 
 def _is_at(place: ComparedDecision, one: Titled) -> bool:
