@@ -107,6 +107,24 @@ def test_the_oldest_keeps_its_number_and_links_follow(house: Project, clone: Pro
     assert house.decided("Add API keys: auth")["number"] == 4
 
 
+def test_a_status_that_follows_is_not_named_as_a_line_to_look_at(
+    house: Project, clone: Project
+) -> None:
+    first = house.decided("Add login")
+    commit(house, "Login")
+    merged(clone, house)
+    clone.call("sync")
+    clone.decided("Use a database", key="db_type=PostgreSQL")  # the oldest
+    commit(clone, "Database")
+    house.decided("Add SSO", "--supersedes", first["uid"])
+    commit(house, "SSO")
+    merged(house, clone)
+    assert house.call("sync").code == 0
+    done = house.call("admin", "renumber")
+    assert 'status: "superseded by ADR-0003"' in record(house, records(house)[0])
+    assert (done.code, "two records bore" in done.err) == (0, False)
+
+
 def test_the_task_behind_a_record_names_its_new_number(house: Project, clone: Project) -> None:
     clone.decided("Use a database", key="db_type=PostgreSQL")  # the oldest
     commit(clone, "Database")

@@ -130,7 +130,6 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
             raise Refused(message, code="sync_first", path=move.path)
     places = _new_places_by_path(root, moves)
     records = process.documents.record_paths()
-    pointing = tuple(islice(_pointing(root, records, places), POINTING_MAX))
     changed = tuple(_pages_changed(root, records, places, places, write=False))
     if write:
         moves = moved(write=True)
@@ -139,6 +138,7 @@ def renumber(request: Request, *, write: bool) -> Renumbered:
         own = {to[path]: place for path, place in places.items()}
         mended_too = {*_pages_changed(root, records, places, own, write=True)}
         changed = tuple(sorted({to.get(path, path) for path in changed} | mended_too))
+    pointing = tuple(islice(_pointing(root, records, places), POINTING_MAX))
     return Renumbered(moves=tuple(moves), changed=changed, pointing=pointing)
 
 
