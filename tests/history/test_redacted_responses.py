@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Any
 
 import pytest
 
@@ -59,24 +58,6 @@ def test_code_of_ours_is_asked_again_and_says_what_is_recorded(run: Runner, text
     stored = run.store.read(handle.session_id)
     replay = Replayer(WORKFLOWS, echo(RAW)).replay(stored)
     assert (replay.status, replay.reasked) == ("identical", 1)
-
-
-def test_a_model_recorded_before_names_were_redacted_is_said_again(run: Runner) -> None:
-    named: dict[str, Any] = {
-        "model": "m ada@example.com",
-        "stop_reason": "ada@example.com",
-        "request_id": "a@b.com",
-    }
-    received = CompletionReceived(at=NOON, actor=PROGRAM, call="completion-1", text=SAFE, **named)
-    handle = run.submit(begun(run), received, "second").handle
-    found = recording(WORKFLOWS, run.store.read(handle.session_id))
-    code = Code(
-        lambda _name, _workflow: "echo-1", lambda _lead: ScriptedProvider(Completion(SAFE, **named))
-    )
-    _, child = asyncio.run(simulate(found, code, lambda lead: lead))
-    said = child.runner.codec(toy.WORKFLOW).decode(child.runner.store.read("session-1")[2])
-    assert isinstance(said, CompletionReceived)
-    assert (said.model, said.stop_reason, said.request_id) == tuple(named.values())
 
 
 def test_a_recording_that_is_older_than_the_redaction_runs_again_to_the_same(run: Runner) -> None:

@@ -117,12 +117,3 @@ def test_a_step_whose_time_was_damaged_is_hidden_by_no_time() -> None:
     lost = replace(last, stored=replace(last.stored, recorded_at="yesterday"))
     for want in (TrailFilter(since=2**62), TrailFilter(until=0)):
         assert list(filter_wanted_steps(iter([*others, lost]), want)) == [lost]
-
-
-def test_who_has_no_name_is_asked_for_by_a_kind_and_no_more() -> None:
-    session = read(golden("keyword_skips_the_generic_question")[0])
-    nameless, named = TrailActor("script"), TrailActor("script", "Ada")
-    inputs = [step for step in steps(session) if step.actor]
-    assert len(inputs) > 1
-    found = [replace(inputs[0], actor=nameless), *(replace(s, actor=named) for s in inputs[1:])]
-    assert list(filter_wanted_steps(iter(found), TrailFilter(actor="script:"))) == found[:1]

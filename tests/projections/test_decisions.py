@@ -141,11 +141,6 @@ def test_supersession_is_seen_from_both_sides() -> None:
     assert later.standing == "accepted"
 
 
-def test_a_record_that_was_renumbered_bears_its_new_number() -> None:
-    session = read(golden("a_record_is_renumbered")[0])
-    assert session.patches[-1].number == session.sessions[-1].state.filed.number
-
-
 def test_what_was_given_up_or_came_to_nothing_is_no_decision() -> None:
     for events in golden("an_abandoned_session"):
         assert all(patch.standing in ("abandoned", "replaced") for patch in read(events).patches)

@@ -271,19 +271,6 @@ def test_a_projection_that_only_a_newer_program_knows_keeps_its_share(store: Sql
     assert SqlFollowing(store).counts()["waiting"] > 0
 
 
-def test_one_projection_is_rebuilt_without_touching_another(store: SqlStore) -> None:
-    recorded(store, several())
-    following(store).catch_up()
-    changed(
-        store,
-        "UPDATE projected_sessions SET intention = 'touched'",
-        "UPDATE projected_decisions SET category = 'touched'",
-    )
-    following(store).rebuild(["decisions"])
-    assert {row["intention"] for row in kept(store)["sessions"]} == {"touched"}
-    assert "touched" not in {row["category"] for row in kept(store)["decisions"]}
-
-
 def test_what_a_rebuild_of_all_folds_waits_no_more_in_a_file(store: SqlStore) -> None:
     recorded(store, several())
     waited = SqlFollowing(store).counts()["waiting"]

@@ -19,7 +19,6 @@ from preflights_es.words.decisions import (
     NotChosen,
     Rationale,
     Record,
-    RecordField,
     Related,
     ShownQuestion,
 )
@@ -37,13 +36,6 @@ def test_a_template_that_this_version_does_not_have_is_of_the_future(name: str) 
 
 
 # 2. What a document says ---------------------------------------------------------------------
-
-
-def test_a_value_that_a_model_read_is_no_answer_of_a_person() -> None:
-    read = RecordField(name="Library", value="authlib", source="suggested", by="agent")
-    text = render_document("adr.v1", replace(RECORD, fields=(*RECORD.fields, read)))
-    assert "* Library: **authlib** (a model read it out of what was said)\n" in text
-    assert "an agent" not in text
 
 
 def test_a_record_says_why() -> None:
@@ -98,18 +90,6 @@ def test_what_a_model_offered_is_marked_with_who_accepted_it() -> None:
         assert text.count("ffered by claude-opus-5, accepted by Ada Lovelace") == 3
 
 
-def test_a_record_without_a_reason_says_what_was_chosen() -> None:
-    text = render_document("adr.v1", replace(RECORD, considered=("OAuth",)))
-    assert 'Chosen option: "OAuth".\n' in text
-    assert "Considered Options" not in text, "there was no choice"
-    assert "Consequences" not in text
-    assert "Pros and Cons" not in text
-    nothing = replace(RECORD, fields=(), missing=("Which?",))
-    assert "Decided" not in render_document("task.v1", nothing)
-    reason = replace(nothing, rationale=Rationale(AttributedReason("it can wait", "user")))
-    assert "Nothing was decided, because it can wait.\n" in render_document("task.v1", reason)
-
-
 @each(
     ("said", "text"),
     [
@@ -127,21 +107,6 @@ def test_a_reason_goes_on_with_the_sentence(said: str, text: str) -> None:
     why = Rationale(AttributedReason(said, "user"))
     found = render_document("adr.v1", replace(RECORD, rationale=why, considered=("OAuth",)))
     assert f'Chosen option: "OAuth", {text}\n' in found
-
-
-def test_people_come_first_and_each_speaker_once() -> None:
-    said = (
-        AttributedReason("a", "model"),
-        AttributedReason("b", "user"),
-        AttributedReason("c", "model"),
-    )
-    found = replace(RECORD, rationale=Rationale(consequences=said), offered_by=(("model", "opus"),))
-    assert section(render_document("adr.v1", found), "Consequences") == [
-        "b",
-        "Offered by opus, accepted by Ada Lovelace:",
-        "a",
-        "c",
-    ]
 
 
 def test_options_of_every_question_stand_in_the_record() -> None:

@@ -470,16 +470,6 @@ def test_what_comes_after_the_session_was_abandoned_is_kept_with_what_it_cost(
     assert is_whole(bob)
 
 
-def test_a_process_that_finds_the_call_answered_asks_no_provider(processes: Processes) -> None:
-    ada, bob = processes.another(), processes.another()
-    stale = begun(ada)
-    step = settled(ada, ScriptedProvider("hers"))
-    provider = ScriptedProvider()
-    assert settled(bob, provider, stale).handle == step.handle == ada.load(SESSION)
-    assert settled(ada, provider, stale) == Step(step.handle, ())
-    assert provider.requests == []
-
-
 # 5. What was asked is not asked again --------------------------------------------------------
 
 
@@ -660,15 +650,6 @@ def test_no_field_of_a_provider_is_recorded_with_a_secret(processes: Processes, 
     assert (received.model, received.stop_reason, received.request_id) == shown
     assert token.encode() not in log.read_bytes()
     assert token.encode() not in b"".join(one.data or b"" for one in ada.store.read(SESSION))
-
-
-def test_what_failed_without_a_response_cost_nothing_that_is_known(processes: Processes) -> None:
-    ada = processes.another()
-    begun(ada)
-    settled(ada, ScriptedProvider(LLMTimeoutError("slow"), "because"))
-    (failed,) = failures(ada)
-    assert (failed.received, failed.model, failed.request_id) == ("", "", "")
-    assert (failed.input_tokens, failed.output_tokens) == (None, None)
 
 
 @pytest.mark.parametrize(("moved_us", "latency_ms"), [(1_234_567, 1_234), (-500_000, 0)])

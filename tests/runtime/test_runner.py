@@ -38,7 +38,6 @@ from preflights_es.kernel.errors import (
 )
 from preflights_es.kernel.events import (
     Actor,
-    ArtifactWritten,
     Input,
     InputIgnored,
     InputQuarantined,
@@ -158,15 +157,6 @@ def test_an_input_and_its_decisions_are_one_append(store: MemoryStore) -> None:
     assert len(counting.appends) == 2
     assert tags(store) == ["toy.said.v1", "toy.heard.v1"] * 2
     assert {event.decider for event in store.read(SESSION)} == {"toy/1"}
-
-
-def test_opening_and_answering_a_call_is_told_to_the_store(store: MemoryStore) -> None:
-    run = runner(store)
-    step = begun(run, toy.wanted("a.md"))
-    assert store.open_calls(PROJECT) == ((SESSION, "artifact-1"),)
-    written = ArtifactWritten(at=1, actor=toy.ADA, call="artifact-1", path="a.md", sha256="")
-    run.submit(step.handle, written, "second")
-    assert store.open_calls(PROJECT) == ()
 
 
 def test_a_stale_handle_is_read_again_and_decided_again(store: MemoryStore) -> None:

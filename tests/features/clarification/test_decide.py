@@ -10,7 +10,6 @@ from msgspec.structs import replace
 from preflights_es.features.clarification.domain import WORKFLOW
 from preflights_es.features.clarification.domain.decide import accepting_by_mark, decide
 from preflights_es.features.clarification.domain.events import (
-    CategoryDetected,
     ClarificationAnswerAccepted,
     ClarificationAnswerRefused,
     ClarificationChangeRefused,
@@ -144,25 +143,6 @@ STRATEGY = accepted("auth_strategy", "OAuth", "Strategy", "OAuth", "chosen")
 
 
 # 1. Opening ----------------------------------------------------------------------------------
-
-
-def test_an_opening_asks_by_what_it_names() -> None:
-    check(when=declared("Improve things"), then=(asked("", 1),))
-    check(
-        when=declared("Let users log-in"),
-        then=(
-            CategoryDetected(category="Authentication", keyword="log-in"),
-            asked("Authentication", 1),
-        ),
-    )
-    (intention,) = STOPPED
-    check(
-        when=intention,
-        then=(
-            CategoryDetected(category="Docs", keyword="docs"),
-            ClarificationStopped(reason="nothing_to_ask"),
-        ),
-    )
 
 
 @each("given", [(declared(),), READY, ACCEPTED, STOPPED, (*READY, acknowledged(actor=SCRIPT))])

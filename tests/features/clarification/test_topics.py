@@ -35,7 +35,6 @@ from preflights_es.features.clarification.domain.values import (
     DecisionPatch,
     Field,
     HeuristicsConfig,
-    Provenance,
     TopicValue,
 )
 from preflights_es.features.clarification.domain.views import view
@@ -202,17 +201,6 @@ def test_a_stated_value_is_the_answer() -> None:
             PatchProposed(patch=POSTGRES, hint="adr"),
         ),
     )
-
-
-def test_a_stated_value_is_shown_as_stated_and_takes_no_turn() -> None:
-    state = after(by_pack("Migrate from MySQL to PostgreSQL"))
-    seen = view(state)
-    assert seen.provenance == (
-        Provenance("change_category", "Category", "Database", "detected", "user"),
-        Provenance("db_type", "Type", "PostgreSQL", "stated", "user"),
-    )
-    assert (seen.status, seen.turn, seen.kind) == ("ready", 1, "adr")
-    assert [one.value for one in seen.stated] == ["PostgreSQL"]
 
 
 def test_a_stated_value_can_be_answered_otherwise_or_revised() -> None:

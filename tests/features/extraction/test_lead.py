@@ -15,7 +15,6 @@ from preflights_es.features.extraction.domain.events import (
 from preflights_es.kernel.completions import CompletionReceived, CompletionRequested, prompt
 from preflights_es.kernel.errors import LLMAPIError
 from preflights_es.kernel.lead import (
-    INVALID,
     MISMATCH,
     FellBack,
     Lead,
@@ -88,16 +87,6 @@ def test_a_note_in_which_nothing_was_found_waits_for_a_person() -> None:
 
 
 # 2. An answer that cannot be used ------------------------------------------------------------
-
-
-@each("reply", ["I would email the boss.", '{"items": [', '{"items": []} {}'])
-def test_no_json_is_asked_for_once_more_with_the_fixed_sentence(reply: str) -> None:
-    note = Note(reply, EMAIL)
-    again = note.script.requests[1]
-    assert (again.messages[-2].content, again.messages[-1].content) == (reply, INVALID)
-    assert (again.attempt, again.wait_ms, note.waits) == (2, 0, [])
-    assert note.titles == [(1, "Email an Chef")]
-    assert note.replayed() == "identical"
 
 
 @each(
