@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from preflights_es.features.calls.cleaning import CallCleaner
+from preflights_es.features.calls.source_calls import SourceCall
+from preflights_es.redaction.patterns import KINDS
 from tests.cli.program import Project
 
 KEY = "sk-ant-api03-" + "Ab3dEf9h" * 11 + "-AAAAAAAA"
@@ -227,6 +229,21 @@ def test_headers_that_are_kept_hold_no_secret() -> None:
         ("location", "../openai/v1/new?limit=1"),
         ("request-id", "req_011CSHoEeqs5C35K2UUqR7Fy"),
     )
+
+
+def test_an_id_of_a_conversation_that_is_taken_out_still_tells_it_from_others() -> None:
+    def keep(*ids: str) -> list[Any]:
+        cleaner = CallCleaner("log", "record", KINDS)
+        bodies = [{"metadata": {"session_id": one, "note": one}} for one in ids]
+        return [cleaner.clean(SourceCall(line=1, request=body), "").request for body in bodies]
+
+    ours, again, theirs = (
+        one["metadata"] for one in keep("kim@a.example", "kim@a.example", "+4915112345678")
+    )
+    assert ours == again != theirs
+    assert "kim" not in str(ours)
+    assert ours["note"] == "[redacted:email]"
+    assert keep("sess-7") == [{"metadata": {"session_id": "sess-7", "note": "sess-7"}}]
 
 
 def test_an_erased_session_stays_away(empty: Project) -> None:

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import msgspec
 
 from preflights_es.features.calls.domain import WORKFLOW, dialects
+from preflights_es.features.calls.domain.calls import CONVERSATION_NAMES
 from preflights_es.features.calls.domain.dialects import json_mapping, json_text, read_word
 from preflights_es.features.calls.domain.events import CALL_MAX, CallSource, LeftOut
 from preflights_es.features.calls.source_calls import SourceCall
@@ -79,7 +80,9 @@ class CallCleaner:
         request, answer = self._hash_users(call.request, call.answer, users)
         call, kinds = msgspec.structs.replace(call, answer=answer), tuple[str, ...]()
         if not any(one.part == "request" for one in call.left_out):  # else it is a hash
-            request, kinds = redact_body(request, self._kinds)
+            whole = request
+            request, kinds = redact_body(whole, self._kinds)
+            request = self._hash_conversation(whole, request)
         data = call.answer.encode("utf-8", "surrogatepass")
         left_out = None
         if len(data) > CALL_MAX:  # reading a stream of this size takes a hundred times its memory
@@ -113,6 +116,19 @@ class CallCleaner:
             before = rf'(?<="{name}":)(\s*){re.escape(json_text(id_))}'
             answer = re.sub(before, rf'\g<1>"{hashed}"', answer)
         return request, answer
+
+    def _hash_conversation(self, whole: Any, redacted: Any) -> Any:
+        """Hashes for ids of the conversation that redaction took out: else all would have one."""
+        before, after = (
+            json_mapping(json_mapping(one).get("metadata")) for one in (whole, redacted)
+        )
+        ids = {name: read_word(before.get(name)) for name in CONVERSATION_NAMES}
+        taken = {
+            name: name_user(self._log_id, id_)
+            for name, id_ in ids.items()
+            if id_ != read_word(after.get(name))
+        }
+        return {**redacted, "metadata": {**after, **taken}} if taken else redacted
 
     def _name_by_content(self, call: SourceCall) -> str:
         """Equal calls without an id of their own are told apart by how many came before."""

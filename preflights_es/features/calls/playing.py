@@ -17,7 +17,7 @@ from preflights_es.features.calls.cleaning import (
     find_conversation_parts,
 )
 from preflights_es.features.calls.domain import WORKFLOW
-from preflights_es.features.calls.domain.calls import WholeCall, join_calls
+from preflights_es.features.calls.domain.calls import CONVERSATION_NAMES, WholeCall, join_calls
 from preflights_es.features.calls.domain.dialects import json_text, without_fields
 from preflights_es.features.calls.domain.events import CallsOpened
 from preflights_es.features.calls.recording import SDKS, Route, build_environment
@@ -35,7 +35,11 @@ from preflights_es.use.results import Result
 
 SHOWN_MAX: Final = 80  # characters of a value that differs
 SHOWN_BEFORE: Final = 20  # of them, before the first one that differs
-HASHED: Final = ("/user", "/safety_identifier", "/metadata/user_id")
+HASHED: Final = (
+    "/user",
+    "/safety_identifier",
+    *(f"/metadata/{name}" for name in ("user_id", *CONVERSATION_NAMES)),
+)
 TOLD_MAX: Final = 10  # requests without a recorded answer that are told one by one
 
 
