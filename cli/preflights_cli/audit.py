@@ -150,10 +150,8 @@ def _summary(found: Verification) -> str:
     erased = f" ({found.erased} erased)" if found.erased else ""
     broken = len(found.broken)
     trouble = f"{broken} broken" if broken else "every chain holds"
-    sessions, events = (
-        count_in_words(found.sessions, "session"),
-        count_in_words(found.events, "event"),
-    )
+    sessions = count_in_words(found.sessions, "session")
+    events = count_in_words(found.events, "event")
     return f"{sessions}{erased}, {events}: {trouble}."
 
 
@@ -167,9 +165,8 @@ def _signatures(found: SignatureCount) -> Iterator[str]:
     if found.unknown:
         keys = "a key that is" if len(found.keys) == 1 else "keys that are"
         are = "is" if found.unknown == 1 else "are"
-        what = (
-            f"{found.unknown:,}" if said else f"{count_in_words(found.unknown, 'act')} {are} signed"
-        )
+        acts = f"{count_in_words(found.unknown, 'act')} {are} signed"
+        what = f"{found.unknown:,}" if said else acts
         said.append(f"{what} by {keys} not among your signers")
     if said:
         yield f"{', '.join(said)}."

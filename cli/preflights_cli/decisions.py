@@ -80,9 +80,8 @@ def _say_foreign_records(found: Sequence[ForeignRow]) -> None:
         streamed((*names, ""), rows, whole=True)
         return
     labels = (row.label if counts[row.label] == 1 else row.path for row in found)
-    streamed(
-        ("record", *names), ([label, *cell] for label, cell in zip(labels, cells, strict=True))
-    )
+    rows = ([label, *cell] for label, cell in zip(labels, cells, strict=True))
+    streamed(("record", *names), rows)
 
 
 def _foreign_status_in_words(row: ForeignRow) -> str:
@@ -196,9 +195,8 @@ def decisions_command(
         voice.say(f"The best {BEST_MAX} of {found.head.matches:,} that match.")
     if found.head.everywhere and not voice.as_json:
         count = found.head.everywhere
-        voice.say(
-            f"{count_in_words(count, 'decision')} {'names' if count == 1 else 'name'} no files."
-        )
+        name = "names" if count == 1 else "name"
+        voice.say(f"{count_in_words(count, 'decision')} {name} no files.")
     return 0
 
 
@@ -235,10 +233,8 @@ def _lost_session_warning(one: LostSession) -> str:
     id_ = short_session(one.session_id)
     if not one.is_mended:
         return f"session {id_} is {one.status}: what it decided is not told"
-    again = "`preflights admin projections rebuild` folds it again"
-    return (
-        f"session {id_} was {one.status} when it was folded, what it decided is not told: {again}"
-    )
+    again = "what it decided is not told: `preflights admin projections rebuild` folds it again"
+    return f"session {id_} was {one.status} when it was folded, {again}"
 
 
 def _say_decisions(
@@ -275,9 +271,7 @@ def _say_decisions(
 def _decision_standing_cell(decided: DecisionRow) -> str:
     """Where it stands, and what took its place."""
     later = decided.superseded_by
-    return (
-        decided.standing if later is None else f"{decided.standing} by {short_session(later.uid)}"
-    )
+    return f"{decided.standing} by {short_session(later.uid)}" if later else decided.standing
 
 
 def _decision_category_cell(decided: DecisionRow) -> str:

@@ -116,11 +116,8 @@ def _session_file_state(file: FiledSession) -> str:
 
 
 def _syncs(file: FiledSession) -> str:
-    return (
-        f"preflights admin erase {short_session(file.session_id)}"
-        if file.is_erased
-        else "preflights sync"
-    )
+    erases = f"preflights admin erase {short_session(file.session_id)}"
+    return erases if file.is_erased else "preflights sync"
 
 
 def settling(one: Waiting) -> str:

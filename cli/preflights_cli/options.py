@@ -302,9 +302,8 @@ def check_report_files(
     files = [*(file for _, file in wanted), *(["-"] if is_json else [])]
     for file in files:
         if files.count(file) > 1:
-            refuse(
-                f"--report: two reports go to {'stdout' if file == '-' else file}: name two files"
-            )
+            to = "stdout" if file == "-" else file
+            refuse(f"--report: two reports go to {to}: name two files")
         if file != "-" and not replacing and os.path.lexists(file):
             raise Refused(f"{file} exists: name a new file, or give --replace")
 

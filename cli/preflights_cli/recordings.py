@@ -115,9 +115,8 @@ def import_command(file: str, yes: bool, app: Request, voice: Voice) -> int:
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")
     if told.sessions > 1:
-        voice.say(
-            f"{count_in_words(told.sessions, 'session')}, {count_in_words(told.new, 'new event')}."
-        )
+        sessions = count_in_words(told.sessions, "session")
+        voice.say(f"{sessions}, {count_in_words(told.new, 'new event')}.")
     here, others = app.process.project, told.projects
     if others and here not in others:
         which = escaped_text(min(others))

@@ -91,12 +91,11 @@ def session_exit_code(session: View) -> int:
 
 def say_refusals(session: View) -> None:
     """What was recorded and does not count, on stderr."""
+    say = spoken(session)
     for one in session.refusals:
         not_so = "Not done: {why}" if one.key is None else "Not taken: {why}"
-        said = spoken(session)(
-            not_so, why=escaped_text(_not_done_message(session, one, spoken(session)))
-        )
-        click.echo(said, err=True)
+        why = escaped_text(_not_done_message(session, one, say))
+        click.echo(say(not_so, why=why), err=True)
 
 
 def _not_done_message(session: View, one: NotDone, say: Say = english) -> str:
@@ -122,11 +121,9 @@ def say_session_result(voice: Voice, session: View) -> int:
 
 def session_json(session: View) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
-    refusals = tuple(
-        replace(one, message=_not_done_message(session, one)) for one in session.refusals
-    )
-    completed = shown_of(session.workflow).completed(session)
-    return replace(completed, refusals=refusals).shape()
+    said = ((one, _not_done_message(session, one)) for one in session.refusals)
+    refusals = tuple(replace(one, message=message) for one, message in said)
+    return replace(shown_of(session.workflow).completed(session), refusals=refusals).shape()
 
 
 def tell_asking(voice: Voice, session: View) -> None:

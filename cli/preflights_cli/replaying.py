@@ -54,9 +54,8 @@ def _say_both(voice: Voice, labels: Sequence[str], pointer: str, values: Sequenc
     from preflights_es.projections.json_words import list_value_lines, read_answer_value
 
     found = [value_of_pointer(pointer, one) for one in values]
-    lines = [
-        list_value_lines((isinstance(one, str) and read_answer_value(one)) or one) for one in found
-    ]
+    read = [(isinstance(one, str) and read_answer_value(one)) or one for one in found]
+    lines = [*map(list_value_lines, read)]
     if lines[0] == lines[1]:  # they differ in what is empty, or as a number and its text
         lines = [[canonical_json(one).decode()] for one in values]
     pairs = [(one, other) for one, other in aligned(lines[0], lines[1], (str,)) if one != other]
@@ -96,9 +95,8 @@ def run_again(
     for result in found.sessions:
         _say_again(voice, result, everything=everything)
     for result in found.sessions if out is not None else ():
-        voice.say(
-            escaped_text(f"Kept as session {short_session(str(result.child_session_id))} in {out}.")
-        )
+        id_ = short_session(str(result.child_session_id))
+        voice.say(escaped_text(f"Kept as session {id_} in {out}."))
     return 0 if all(map(is_well, found.sessions)) else EXIT_REFUSED
 
 
@@ -306,9 +304,8 @@ def diff_command(a: str, b: str, everything: bool, app: Request, voice: Voice) -
     if not differ:
         voice.say(f"{names} are the same: {count_in_words(found.same, 'event')}.")
         return 0
-    voice.say(
-        f"{names} differ in {count_in_words(len(differ), 'event')}; {found.same:,} are the same."
-    )
+    events = count_in_words(len(differ), "event")
+    voice.say(f"{names} differ in {events}; {found.same:,} are the same.")
     for pair in differ if everything else differ[:1]:
         _say_pair(voice, found, pair)
     if (rest := len(differ) - 1) and not everything:

@@ -110,9 +110,8 @@ def view_command(
                 path, why = f"/sessions/{newest}", f"it shows {named.name} alone"
                 imports = f"preflights admin import {quote(session)}"
         _ = app.process.project  # every page shows it
-        listening = stack.enter_context(
-            server.bound(PORT, PORTS) if port is None else server.bound(port)
-        )
+        bound = server.bound(PORT, PORTS) if port is None else server.bound(port)
+        listening = stack.enter_context(bound)
         keys = Keys.new()
         site = Site(
             request=app,
@@ -191,9 +190,8 @@ def _exported(
         f"and the texts of {count_in_words(site.texts, 'event')}."
     )
     if site.whole:
-        voice.say(
-            f"With {count_in_words(site.whole, 'session file')}, it publishes all that was said."
-        )
+        files = count_in_words(site.whole, "session file")
+        voice.say(f"With {files}, it publishes all that was said.")
     if not yes and not click.confirm(f"Write it to {escaped_text(str(top))}?"):
         voice.say("Nothing was written.")
         return EXIT_REFUSED

@@ -22,9 +22,8 @@ from preflights_es.use.session_lists import SessionSearch
 
 def _refuse_unknown(app: Request, status: str) -> None:
     if status not in (known := session_lists.statuses(app, status)):
-        message = (
-            f"no session has the status {status!r}: expected one of {', '.join(sorted(known))}"
-        )
+        expected = ", ".join(sorted(known))
+        message = f"no session has the status {status!r}: expected one of {expected}"
         raise click.BadParameter(message, param_hint="'--status'")
 
 
@@ -122,9 +121,8 @@ def _say_sessions(
         columns["calls"] = lambda row: f"{row.calls:,}" if row.calls else ""
         columns["cost"] = lambda row: costs_in_words(row.costs)
     columns["intention"] = lambda row: one_line(row.intention)
-    if streamed(
-        tuple(columns), ([cell(row) for cell in columns.values()] for row in chain(first, rows))
-    ):
+    cells = ([cell(row) for cell in columns.values()] for row in chain(first, rows))
+    if streamed(tuple(columns), cells):
         return True
     if is_searched:
         voice.say("No session here fits.")

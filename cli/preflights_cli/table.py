@@ -159,11 +159,9 @@ def _narrow(text: str) -> str:
 
 
 def _last(text: str, *, whole: bool) -> str:
-    return (
-        escaped_text(text)
-        if whole
-        else _cut_to_width(escaped_text(shortened(text, BRIEF_MAX)), BRIEF_MAX)
-    )
+    if whole:
+        return escaped_text(text)
+    return _cut_to_width(escaped_text(shortened(text, BRIEF_MAX)), BRIEF_MAX)
 
 
 def _cut_to_width(text: str, width: int) -> str:

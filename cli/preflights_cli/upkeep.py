@@ -115,10 +115,8 @@ def backup_command(file: str, app: Request, voice: Voice) -> int:
         raise click.BadParameter("a database cannot be written to a stream: name a new file")
     made = backup(app, file, bar(voice, "Verifying"))
     voice.json(made)
-    sessions, events = (
-        count_in_words(made.sessions, "session"),
-        count_in_words(made.events, "event"),
-    )
+    sessions = count_in_words(made.sessions, "session")
+    events = count_in_words(made.events, "event")
     voice.say(escaped_text(f"Copied {sessions}, {events}, to {file}: every chain holds."))
     return 0
 
@@ -153,9 +151,8 @@ def render_command(session: str, to_stdout: bool, check: bool, app: Request, voi
 def _rendered_document_outcome(done: Rendered, other: InItsPlace | None) -> str:
     if other and done.outcome in ("differs", "beside"):
         mend = "`preflights admin renumber` gives one of them another number"
-        theirs = (
-            f"{other.path} is the document of session {short_session(other.session_id)}: {mend}."
-        )
+        of_session = f"session {short_session(other.session_id)}"
+        theirs = f"{other.path} is the document of {of_session}: {mend}."
         lies = f" The rebuilt text lies in {done.path}." if done.outcome == "beside" else ""
         return f"{theirs}{lies}"
     return {
@@ -193,17 +190,11 @@ def projections_status_command(app: Request, voice: Voice) -> int:
     found = projections(app)
     voice.json(found)
     if not voice.as_json:
-        streamed(
-            ("projection", "version", "sessions", "state"),
-            (
-                (one.name, str(one.version), f"{one.sessions:,}", one.state)
-                for one in found.projections
-            ),
-        )
-        sessions, waiting = (
-            count_in_words(found.sessions, "session"),
-            count_in_words(found.waiting, "append"),
-        )
+        listed = found.projections
+        rows = ((one.name, str(one.version), f"{one.sessions:,}", one.state) for one in listed)
+        streamed(("projection", "version", "sessions", "state"), rows)
+        sessions = count_in_words(found.sessions, "session")
+        waiting = count_in_words(found.waiting, "append")
         voice.say(f"{sessions} in the log, {waiting} to fold.")
     return 0
 
@@ -227,10 +218,8 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
         raise click.BadParameter(message, param_hint="NAME")
     done, mended = rebuild(app, names, bar(voice, "Rebuilding"))
     voice.json(done)
-    sessions, events = (
-        count_in_words(done.sessions, "session"),
-        count_in_words(done.events, "event"),
-    )
+    sessions = count_in_words(done.sessions, "session")
+    events = count_in_words(done.events, "event")
     voice.say(f"Rebuilt {', '.join(done.rebuilt)} from {sessions} ({events}).")
     if done.reopened:
         voice.say(f"Restored {count_in_words(done.reopened, 'open call')} without a row.")
@@ -362,18 +351,16 @@ def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
         for path in quote.documents if quote.session_id not in said else ():
             voice.say(f"  its document names it, and stays: {escaped_text(path)}")
     for session_id in quotes.unread:
-        voice.warn(
-            f"session {short_session(session_id)} cannot be read: it may quote what is erased"
-        )
+        id_ = short_session(session_id)
+        voice.warn(f"session {id_} cannot be read: it may quote what is erased")
 
 
 def _say_left(voice: Voice, done: Erased) -> None:
     if left := dict.fromkeys(quote.session_id for quote in done.quotes if quote.stays):
         voice.say(f"Not erased, though it quotes: {', '.join(map(short_session, left))}.")
     if paths := [path for one in done.sessions for path in one.documents]:
-        voice.say(
-            f"Delete yourself: {', '.join(map(escaped_text, paths))}; git keeps what was committed."
-        )
+        names = ", ".join(map(escaped_text, paths))
+        voice.say(f"Delete yourself: {names}; git keeps what was committed.")
     ids = {one.session_id for one in done.sessions}
     naming = dict.fromkeys(p for q in done.quotes if q.quoted in ids for p in q.documents)
     if others := [path for path in naming if path not in paths]:

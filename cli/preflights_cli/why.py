@@ -215,9 +215,8 @@ def _say_reasons(voice: Voice, value: Why) -> None:
     for one in value.consequences:
         voice.say(f"  follows    {_quote_shown_line(one.text)}, {SPEAKERS[one.by]}")
     for other in value.alternatives:
-        voice.say(
-            f"  not        {_quote_shown_line(alternative_text(other))}, {SPEAKERS[other.by]}"
-        )
+        said = _quote_shown_line(alternative_text(other))
+        voice.say(f"  not        {said}, {SPEAKERS[other.by]}")
 
 
 def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
@@ -237,10 +236,8 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(escaped_text(f"  document   {file.path}, SHA-256 {file.sha256[:DIGEST]}"))
     for record in one.records:
         word = "artifact" if record.kind == "plan" else record.kind
-        of_session = (
-            f"session {short_session(record.source.session_id)}, to event {record.source.version}"
-        )
-        voice.say(escaped_text(f"  {word:<10} {record.id}, {of_session}"))
+        of = f"session {short_session(record.source.session_id)}, to event {record.source.version}"
+        voice.say(escaped_text(f"  {word:<10} {record.id}, {of}"))
     for answer in one.answers:
         answer_values = ", ".join(map(one_line, answer.values))
         voice.say(f"  answer     {_quote_shown_line(answer_values)}, {_by_at(answer)}")
@@ -249,12 +246,11 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
         voice.say(f"  model      {model_label} answered (event {response.version})")
         _say_response_text(voice, response)
     for change in one.standings:
-        relayed = (
-            f", passed on by {_actor_in_words(change.relayed_by)}" if change.relayed_by else ""
-        )
+        relayed = change.relayed_by
+        passed = f", passed on by {_actor_in_words(relayed)}" if relayed else ""
         filed = _as_filed(one.imported, change.version)
         seen = _evidence_and_signature(change)
-        voice.say(f"  {change.standing:<10} {_by_at(change)}{relayed}{filed}{seen}")
+        voice.say(f"  {change.standing:<10} {_by_at(change)}{passed}{filed}{seen}")
     _say_imported(voice, one.imported)
     if one.superseded_by:
         voice.say(escaped_text(f"  replaced   by {one.superseded_by}"))
@@ -265,10 +261,8 @@ def _say_artifact(voice: Voice, one: WhyArtifact) -> None:
 def _say_session(voice: Voice, one: WhySession) -> None:
     """What a session that decides nothing began with, and read."""
     voice.say(voice.bold(escaped_text(one_line(one.begun.text))))
-    status = one.status.replace("_", " ")
-    voice.say(
-        escaped_text(f"  session    {short_session(one.session_id)} of {one.workflow}, {status}")
-    )
+    what = f"{one.workflow}, {one.status.replace('_', ' ')}"
+    voice.say(escaped_text(f"  session    {short_session(one.session_id)} of {what}"))
     voice.say(f"  begun      {_by_at(one.begun)}")
     _say_read(voice, one.read)
 
