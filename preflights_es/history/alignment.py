@@ -157,11 +157,8 @@ def _is_digest(one: Any) -> bool:
 def _pair(one: _Placed | None, two: _Placed | None) -> EventPair:
     either = one or two
     assert either is not None, "a pair has an event"
-    found = (
-        []
-        if one and two and one.event == two.event
-        else find_event_divergences(either.version, one and one.event, two and two.event)
-    )
+    first, second = one and one.event, two and two.event
+    found = [] if first == second else find_event_divergences(either.version, first, second)
     return EventPair(
         a=one.version if one else None,
         b=two.version if two else None,

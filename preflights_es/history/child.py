@@ -375,9 +375,8 @@ def sealed_as(
     for event in events:
         assert event.data is not None, "what was erased was not run again"
         grain = salt()
-        named = replace(
-            event, session_id=session_id, salt=grain, digest=digest_payload(grain, event.data)
-        )
+        digest = digest_payload(grain, event.data)
+        named = replace(event, session_id=session_id, salt=grain, digest=digest)
         previous = hash_event_link(previous, prefix, named)
         made.append(replace(named, hash=previous))
     return tuple(made)
@@ -409,18 +408,14 @@ def _differ(name: str, recorded: CompletionRequested, computed: CompletionReques
 
 def _prompts(recorded: CompletionRequested, computed: CompletionRequested) -> list[str]:
     before, now = dict(recorded.prompts), dict(computed.prompts)
-    changed = [
-        f"prompt {id_} changed" for id_ in before if now.get(id_, before[id_]) != before[id_]
-    ]
+    kept = [id_ for id_ in before if id_ in now]
+    told = [f"prompt {id_} changed" for id_ in kept if now[id_] != before[id_]]
     gone = [id_ for id_ in before if id_ not in now]
     new = [id_ for id_ in now if id_ not in before]
     if gone and new:
-        return [*changed, f"prompt {', '.join(gone)} became {', '.join(new)}"]
-    return [
-        *changed,
-        *(f"prompt {id_} is gone" for id_ in gone),
-        *(f"prompt {id_} is new" for id_ in new),
-    ]
+        return [*told, f"prompt {', '.join(gone)} became {', '.join(new)}"]
+    told += [f"prompt {id_} is gone" for id_ in gone]
+    return told + [f"prompt {id_} is new" for id_ in new]
 
 
 def _parameters(recorded: CompletionRequested, computed: CompletionRequested) -> list[str]:

@@ -460,9 +460,8 @@ class Erasure(Sessions):
         artifacts = (shared_event(one) for one in stored if one.type in ARTIFACTS)
         paths = dict.fromkeys(_asked_for(artifacts))
         there = [path for path in paths if self._lies(path)]
-        beside = [
-            name for path in paths for name in takewhile(self._lies, _name_files_beside(path))
-        ]
+        named = map(_name_files_beside, paths)
+        beside = [name for names in named for name in takewhile(self._lies, names)]
         moved = by_uid.get(decision_uid(stored[0].session_id), ())
         return tuple(dict.fromkeys((*there, *beside, *moved)))
 
@@ -478,14 +477,11 @@ class Erasure(Sessions):
         """
         text, _ = self.sanitizer.cleaned_text("the reason", reason, ANSWER_MAX)
         said = ErasureReason(text)
-        if visible(text) and any(
-            said.quotes(one.title or "", "said") or said.repeats(self._archive.read(one.session_id))
-            for one in doomed
-        ):
-            raise Refused(
-                "the reason repeats a text, an answer or a name that is to be erased: "
-                "say it in other words"
-            )
+        for one in doomed if visible(text) else ():
+            stored = self._archive.read(one.session_id)
+            if said.quotes(one.title or "", "said") or said.repeats(stored):
+                found = "the reason repeats a text, an answer or a name that is to be erased"
+                raise Refused(f"{found}: say it in other words")
         return text
 
     def erase(self, session_id: str, reason: str = "") -> Head:

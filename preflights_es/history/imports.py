@@ -109,9 +109,8 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
         run.append((_fingerprint_line(line), event))
         size += len(line)
         if event.version != len(run):
-            stored_events.verified(
-                [event for _, event in run]
-            )  # it says so; all behind it would be held
+            # It says so; all behind it would be held.
+            stored_events.verified([event for _, event in run])
         if size > SESSION_MAX:
             held = f"session {session_id} has more than {SESSION_MAX:,} bytes"
             raise Refused(f"{held} in {where}: it cannot be held in memory")
@@ -282,16 +281,13 @@ class Reviewing:
             for named, back in (claim for claim in _claims(now) if claim not in known):
                 other = self._id(named)
                 if other in erased and self._archive.head(session_id) is not None:
-                    yield (
-                        f"{short_session(other)} is erased in the file: it cannot say whether it "
-                        f"{SAYS[back]} {short_session(session_id)}"
-                    )
+                    why = f"it cannot say whether it {SAYS[back]} {short_session(session_id)}"
+                    yield f"{short_session(other)} is erased in the file: {why}"
                 if other in erased:
                     continue
                 theirs = file[other].relations if other in file else self._held(other)
-                if theirs is None or session_id in map(
-                    self._id, _pick_related_sessions(theirs, back)
-                ):
+                related = _pick_related_sessions(theirs, back) if theirs is not None else ()
+                if theirs is None or session_id in map(self._id, related):
                     continue
                 if back == "superseded_by" and theirs.superseded_by is not None:
                     first = short_session(self._id(theirs.superseded_by))
@@ -312,9 +308,8 @@ class Reviewing:
         """
         first, second = (silent, by) if back == "supersedes" else (by, silent)
         if not silent:
-            claim = (
-                f"the file does not name the other session that {short_session(by)} is related to"
-            )
+            other = f"the other session that {short_session(by)} is related to"
+            claim = f"the file does not name {other}"
         else:
             says = "is kept beside" if back == "kept" else "replaces"
             claim = (
@@ -416,9 +411,8 @@ class ImportRecord:
         self._runner = runner
         self._archive = archive
         self._importer = importer
-        self._source = runner.sanitizer.cleaned_text(
-            "the name of the file", source[: imports.SOURCE_MAX], imports.SOURCE_MAX
-        )[0]
+        most, clean = imports.SOURCE_MAX, runner.sanitizer.cleaned_text
+        self._source, _ = clean("the name of the file", source[:most], most)
         self._digest = digest
         self._handle: Handle | None = None
 
@@ -431,10 +425,8 @@ class ImportRecord:
             before = head.version if head else 0
             workflow = self._runner.workflow(last.workflow)
             accepted = imports.accepted_by(workflow, events) is not None
-            hash_ = last.hash.hex()
-            taken.append(
-                TakenSession(last.session_id, before, last.version, hash_, accepted=accepted)
-            )
+            id_, hash_ = last.session_id, last.hash.hex()
+            taken.append(TakenSession(id_, before, last.version, hash_, accepted=accepted))
         rest = iter(taken)
         while portion := tuple(islice(rest, imports.TOGETHER)):
             self._record(SessionsTaken(**self._known(), sessions=portion))

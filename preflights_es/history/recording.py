@@ -183,11 +183,8 @@ class Recording(NamedTuple):
     @property
     def lost(self) -> dict[str, str]:
         """By call: what was said of those that were lost."""
-        return {
-            event.call: event.message
-            for event in self.events
-            if isinstance(event, CompletionFailed) and event.kind == LLMLostError.kind
-        }
+        failed = (event for event in self.events if isinstance(event, CompletionFailed))
+        return {one.call: one.message for one in failed if one.kind == LLMLostError.kind}
 
     @property
     def session_id(self) -> str:
@@ -221,13 +218,12 @@ def recording(
     turns = []
     ends = [*(version - 1 for version, _, _ in begun[1:]), len(events)]
     for i, ((version, new, before), end) in enumerate(zip(begun, ends, strict=True)):
-        following = begun[i + 1][1] if i + 1 < len(begun) else None
-        aside = end == version and isinstance(following, InputQuarantined)
+        next_ = begun[i + 1][1] if i + 1 < len(begun) else None
+        aside = end == version and isinstance(next_, InputQuarantined)
         input_id = stored[version - 1].input_id
         assert input_id is not None, "an Input has an id: its place was checked"
-        turns.append(
-            Turn(version, new, input_id, tuple(events[version:end]), before=before, aside=aside)
-        )
+        following = tuple(events[version:end])
+        turns.append(Turn(version, new, input_id, following, before=before, aside=aside))
     return Recording(workflow, tuple(stored), tuple(events), tuple(turns), session=session)
 
 

@@ -375,10 +375,8 @@ def rerun(
 
 def todays(payloads: Sequence[Encoded], events: Sequence[Event]) -> list[Encoded]:
     """An old Input with the fields that it has gained since: those of the child have them."""
-    return [
-        (event.tag, canonical_json(event)) if isinstance(event, Input) else payload
-        for payload, event in zip(payloads, events, strict=True)
-    ]
+    news = [isinstance(one, Input) and (one.tag, canonical_json(one)) for one in events]
+    return [new or payload for new, payload in zip(news, payloads, strict=True)]
 
 
 def divergences(recorded: Sequence[Encoded], child: Sequence[Encoded]) -> list[Divergence]:
@@ -477,8 +475,5 @@ async def as_recorded(turn: Turn, _session: Session[Any]) -> Input:
 
 
 def _served(match: RequestMatch) -> Served:
-    return Served(
-        call=match.asked.call,
-        recorded=match.recorded.call,
-        causes=causes(match.recorded, match.asked),
-    )
+    found = causes(match.recorded, match.asked)
+    return Served(call=match.asked.call, recorded=match.recorded.call, causes=found)

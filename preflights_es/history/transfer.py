@@ -64,7 +64,8 @@ class VerifiedSessions:
         """Ids of those that are erased, by their place."""
         self._related: dict[str, tuple[int, Relations]] = {}
         """Of those that are related to others, by their ids: place, and what they say."""
-        self._projects: dict[str, _Numbers] = {}
+        self._borne: dict[str, dict[int, str]] = {}
+        """Of each project, by number: a session of the file that bears it."""
         self.lacking = bytearray()
         """Of each `NOTHING`, `WHOLE` or `TAIL`."""
 
@@ -79,15 +80,14 @@ class VerifiedSessions:
         place = len(self.numbers)
         self.numbers.append(number)
         self.workflows.add(first.workflow)
-        project = self._projects.setdefault(first.project, _Numbers())
+        borne = self._borne.setdefault(first.project, {})
         if number is not None:
-            project.borne[number.number] = first.session_id
+            borne[number.number] = first.session_id
         if relations is not None:
             self._related[first.session_id] = (place, relations)
         if session.calls:
-            self.calls[place] = tuple(
-                (call.call, isinstance(call, CompletionRequested)) for call in session.calls
-            )
+            calls = ((one.call, isinstance(one, CompletionRequested)) for one in session.calls)
+            self.calls[place] = tuple(calls)
         if session.closed == "erased":
             self.erased[place] = first.session_id
 
@@ -112,12 +112,12 @@ class VerifiedSessions:
         Raises:
             Refused: there is one.
         """
-        for project, numbers in self._projects.items():
-            allowed = len(numbers.borne) + FAR
-            if max(numbers.borne, default=0) <= allowed:
+        for project, borne in self._borne.items():
+            allowed = len(borne) + FAR
+            if max(borne, default=0) <= allowed:
                 continue
             held = {one.number for one in archive.numbers(project)}
-            new = max(numbers.borne.keys() - held, default=0)
+            new = max(borne.keys() - held, default=0)
             here = highest(held, _read_filed_numbers(filed, project))
             if new > (most := min(here + allowed, NUMBER_MAX)):
                 why = (
@@ -125,7 +125,7 @@ class VerifiedSessions:
                     f"known here, {here:,}: expected at most {most:,}. Import it where the records "
                     "before it lie"
                 )
-                raise Refused(why, session=numbers.borne[new], why=why)
+                raise Refused(why, session=borne[new], why=why)
 
 
 def _read_filed_numbers(filed: Filed, project: str) -> Collection[int]:
@@ -133,14 +133,6 @@ def _read_filed_numbers(filed: Filed, project: str) -> Collection[int]:
         return filed[project]() if project in filed else ()
     except ArtifactOutside:
         return ()  # no folder of this project
-
-
-class _Numbers:
-    """What a project's sessions in a file bear."""
-
-    def __init__(self) -> None:
-        self.borne: dict[int, str] = {}
-        """By number: a session that bears it."""
 
 
 TOGETHER: Final = 1024 * 1024  # bytes of a file in one transaction: some hundred sessions
@@ -240,11 +232,8 @@ class Transfer:
         """
         head = self._archive.head(session_id)
         events = self._archive.read(session_id)
-        return b"".join(
-            map(
-                jsonl.encode_event_line, stored_events.verified(events, head.hash if head else None)
-            )
-        )
+        verified = stored_events.verified(events, head.hash if head else None)
+        return b"".join(map(jsonl.encode_event_line, verified))
 
     def all(self, heads: Sequence[Head]) -> Iterator[bytes]:
         """A file of sessions, one after the other, always in the same order: that of their ids.
@@ -296,9 +285,8 @@ class Transfer:
             review = self._reviewed(passes, known, kept)
         record: ImportRecord | None = None
         if importer is not None:
-            record = ImportRecord(
-                self._runner, self._archive, importer, where, digest=read.hexdigest
-            )
+            digest = read.hexdigest
+            record = ImportRecord(self._runner, self._archive, importer, where, digest=digest)
         if not agrees(review):
             return
         taken = 0
@@ -348,10 +336,8 @@ class Transfer:
         """
         known.refuse_far_numbers(self._archive, self._filed)
         one_sided = self._reviewing.one_sided(known.outlines(), known.erased.values())
-        stay = (
-            f"the file erases session {short_session(one)}, which stays until it is erased here"
-            for one in kept
-        )
+        stays = "which stays until it is erased here"
+        stay = (f"the file erases session {short_session(one)}, {stays}" for one in kept)
         warnings = (*one_sided, *stay)
         changes = list(self._changes(passes, known)) if TAIL in known.lacking else []
         gravest = sorted(changes, key=lambda one: [not getattr(one, what) for what in GRAVEST])
@@ -383,10 +369,8 @@ class Transfer:
         here = self._archive.read(head.session_id)
         for mine, theirs in zip(here, seen.hashes, strict=False):
             if mine.hash != theirs:
-                why = (
-                    f"session {mine.session_id} has diverged: at version {mine.version} this log "
-                    "and the file hold different events"
-                )
+                then = f"at version {mine.version} this log and the file hold different events"
+                why = f"session {mine.session_id} has diverged: {then}"
                 raise Refused(why, session=mine.session_id, why=why)
         return len(here)
 
@@ -486,15 +470,9 @@ def _collect_seen_hashes(events: Sequence[Stored]) -> _Seen:
 
 def _arriving(passes: Passes, known: VerifiedSessions) -> Iterator[_Arriving]:
     for place, (events, size) in enumerate(passes.second()):
-        calls = known.calls.get(place, ())
-        yield _Arriving(
-            events,
-            size,
-            known.numbers[place],
-            calls,
-            erased=place in known.erased,
-            lacking=known.lacking[place],
-        )
+        number, calls = known.numbers[place], known.calls.get(place, ())
+        erased, lacking = place in known.erased, known.lacking[place]
+        yield _Arriving(events, size, number, calls, erased=erased, lacking=lacking)
 
 
 def _together(sessions: Iterable[T]) -> Iterator[list[T]]:

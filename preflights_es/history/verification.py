@@ -143,10 +143,8 @@ def told_if_moved(store: Store, broken: Broken, project: str | None) -> Broken:
         verified([replace(event, project=project) for event in _readable(store, head)], head.hash)
     except LogDamaged:
         return broken
-    found = (
-        f"its events are of the project {project!r}, and its head says {head.project!r}: set "
-        "'project' right in its row of 'heads', or restore the log from a copy"
-    )
+    todo = "set 'project' right in its row of 'heads', or restore the log from a copy"
+    found = f"its events are of the project {project!r}, and its head says {head.project!r}: {todo}"
     return replace(broken, found=found)
 
 

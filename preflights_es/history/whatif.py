@@ -74,11 +74,8 @@ def kept_turns(recording: Recording, otherwise: Otherwise) -> int:
         Misused: there is no such step or version.
     """
     turns = recording.turns
-    kept = (
-        _find_start_turn(recording, otherwise.start)
-        if otherwise.start
-        else _touched(turns, otherwise)
-    )
+    start = otherwise.start
+    kept = _find_start_turn(recording, start) if start else _touched(turns, otherwise)
     while 0 < kept < len(turns) and _is_closed_to(turns[kept], otherwise):
         kept -= 1
     return kept
@@ -174,14 +171,9 @@ def replace_opening_lead(new: Input, led: LeadSetup) -> Input:
     """The first Input under another lead."""
     setup = setup_of(new)
     assert setup is not None, "looked at before"
-    provider = led.lead.provider if led.lead else "mock"
-    after = replace(
-        setup,
-        lead=led.lead,
-        provider=provider,
-        prompts=led.prompts,
-        candidates=led.candidates or msgspec.UNSET,
-    )
+    lead, candidates = led.lead, led.candidates or msgspec.UNSET
+    provider = lead.provider if lead else "mock"
+    after = replace(setup, lead=lead, provider=provider, prompts=led.prompts, candidates=candidates)
     return replace(new, setup=after)
 
 
@@ -203,14 +195,11 @@ def describe_whatif_change(
 ) -> tuple[str, ...]:
     """The change, in words."""
     tried = dict(otherwise.candidates)
-    return (
-        *((f"led by {describe_whatif_lead(after.lead)}",) if after.lead != before.lead else ()),
-        *(
-            f"prompt {version}, with another text" if version in tried else f"prompt {version}"
-            for _, version in otherwise.prompts
-        ),
-        *(f"answer {g.key}={', '.join(g.values)}" for g in otherwise.answers),
-    )
+    told = [f"led by {describe_whatif_lead(after.lead)}"] if after.lead != before.lead else []
+    for _, version in otherwise.prompts:
+        told.append(f"prompt {version}{', with another text' if version in tried else ''}")
+    told += [f"answer {one.key}={', '.join(one.values)}" for one in otherwise.answers]
+    return tuple(told)
 
 
 def describe_whatif_lead(lead: Lead | None) -> str:
@@ -225,10 +214,8 @@ class LiveNeeded(Misused):
     """A model would have to be asked, which costs money."""
 
     def __init__(self, request: CompletionRequested, calls: int) -> None:
-        super().__init__(
-            f"this asks {request.provider} ({request.model}), at most {calls} calls: "
-            "give --live if you mean it"
-        )
+        more = f"at most {calls} calls: give --live if you mean it"
+        super().__init__(f"this asks {request.provider} ({request.model}), {more}")
         self.calls = calls
 
 
