@@ -160,10 +160,9 @@ def trigger_trouble(dialect: str, look: Look) -> Iterator[str]:
         return
     ours = sorted(frozen().tables)
     rows = _looked_up(look, _POSTGRESQL, ours)
-    there = {
-        name: f"{table} {fires} {condition or '-'} {_digest_trigger_text(body)}"
-        for name, table, fires, condition, body, _ in rows
-    }
+    there = {}
+    for name, table, fires, condition, body, _ in rows:
+        there[name] = f"{table} {fires} {condition or '-'} {_digest_trigger_text(body)}"
     yield from _compare_triggers(there, ON_POSTGRESQL)
     for name, *_, enabled in rows:
         if name in ON_POSTGRESQL and enabled not in ("O", b"O", "A", b"A"):
@@ -283,9 +282,8 @@ def parse_checkpoint(raw: bytes, where: str) -> Checkpoint:
     _, first = next(lines, (1, b""))
     found = _decode_checkpoint_line(_Version, first, 1, where).checkpoint
     if found > VERSION:
-        raise LogFromFuture(
-            f"{where}: checkpoint version {found}, this version knows {VERSION}: upgrade preflights"
-        )
+        ours = f"this version knows {VERSION}"
+        raise LogFromFuture(f"{where}: checkpoint version {found}, {ours}: upgrade preflights")
     scope = _decode_checkpoint_line(Scope, first, 1, where)
     tips: list[Tip] = []
     root = None
@@ -310,9 +308,8 @@ def parse_checkpoint(raw: bytes, where: str) -> Checkpoint:
 def _tip(line: bytes, number: int, where: str) -> Tip:
     tip = _decode_checkpoint_line(Tip, line, number, where)
     if not is_id(tip.session_id) or not _SHA256.fullmatch(tip.hash):
-        raise LogDamaged(
-            f"{where}, line {number}", 0, "expected a session id and a hash of 64 digits"
-        )
+        expected = "expected a session id and a hash of 64 digits"
+        raise LogDamaged(f"{where}, line {number}", 0, expected)
     return tip
 
 

@@ -72,13 +72,8 @@ def rooms(dialect: str) -> dict[str, dict[str, ClauseElement]]:
     }
 
 
-_h, _e, _c, _n = (
-    core_tables.heads.c,
-    core_tables.events.c,
-    core_tables.claims.c,
-    core_tables.numbers.c,
-)
-_o = core_tables.outbox.c
+_h, _e, _o = core_tables.heads.c, core_tables.events.c, core_tables.outbox.c
+_c, _n = core_tables.claims.c, core_tables.numbers.c
 # As every engine of ours says it; Core has it for each dialect apart, which is not known here.
 _SET_MARK: Final = (
     "INSERT INTO marks (projection, session_id, version) "
@@ -157,9 +152,7 @@ def _appending_and_reading() -> dict[str, ClauseElement]:
 
 
 def _taking_over(dialect: str) -> dict[str, ClauseElement]:
-    row = {
-        column.name: bindparam(column.name, type_=column.type) for column in core_tables.numbers.c
-    }
+    row = {column.name: bindparam(column.name, type_=column.type) for column in _n}
     keys = (column == row[column.name] for column in core_tables.numbers.primary_key)
     is_held = select(_n.number).where(*keys).exists()
     whole = (core_tables.heads, core_tables.events, core_tables.outbox)
@@ -236,9 +229,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
     kinds = case((_is_one_of(e.type, *_OPENS, *_LEAVES_OPEN), 1), else_=-1)
     # A number may be given under the name of another project than that of its session.
     held = core_tables.numbers.join(core_tables.heads, h.session_id == n.session_id)
-    is_erased = (
-        select(e.session_id).where(e.session_id == n.session_id, e.type == ERASED_TAG).exists()
-    )
+    erasing = select(e.session_id).where(e.session_id == n.session_id, e.type == ERASED_TAG)
     return {
         "untyped": select(e.session_id, e.version, h.project)
         .select_from(core_tables.events.outerjoin(core_tables.heads, h.session_id == e.session_id))
@@ -285,7 +276,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
         "imported": select(i.call).where(i.session_id == bindparam("of_session")),
         "count_numbers": select(n.project, h.project, func.count())
         .select_from(held)
-        .where(~is_erased)
+        .where(~erasing.exists())
         .group_by(n.project, h.project),
         "held_numbers": select(n.project, n.folder, n.number, n.session_id, h.project)
         .select_from(held)
@@ -296,7 +287,7 @@ def _of_side_tables() -> dict[str, ClauseElement]:
                 bindparam("after_folder", type_=String),
                 bindparam("after_number", type_=BigInteger),
             ),
-            ~is_erased,
+            ~erasing.exists(),
         )
         .order_by(n.project, n.folder, n.number)
         .limit(at_most),

@@ -369,9 +369,8 @@ def _upsert_projection_marks(dialect: str) -> ClauseElement:
     m = marks.c
     if dialect == "sqlite":
         names, turns = (_array(dialect, func.json_each, name) for name in ("names", "turns"))
-        pair: list[Any] = [
-            func.json_extract(turns.c.value, literal_column(f"'$[{n}]'")) for n in (0, 1)
-        ]
+        places: list[Any] = [literal_column(f"'$[{n}]'") for n in (0, 1)]
+        pair: list[Any] = [func.json_extract(turns.c.value, place) for place in places]
     else:
         names = _array(dialect, func.jsonb_array_elements_text, "names")
         turns = _array(dialect, func.jsonb_array_elements, "turns")
@@ -439,15 +438,14 @@ def _build_row_conditions(columns: Any) -> dict[Choice, ColumnElement[bool]]:
             or_(ended.is_(None), ended > at),
         )
     elif "standing" in columns:
-        made["in_force"] = columns.standing.in_(
-            [literal_column("'approved'"), literal_column("'locked'")]
-        )
+        words = ("approved", "locked")
+        made["in_force"] = columns.standing.in_([literal_column(f"'{word}'") for word in words])
     if "term" in columns:
         terms: list[BindParameter[str]] = [bindparam(f"term_{n}") for n in range(TERMS_MAX)]
         made["named"] = columns.term.in_(terms)
     if "status" in columns:
-        words = ("damaged", "erased", "faulted")
-        made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in words))
+        ends = ("damaged", "erased", "faulted")
+        made["unfolded"] = or_(*(columns.status == literal_column(f"'{word}'") for word in ends))
     return made
 
 

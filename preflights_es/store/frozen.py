@@ -115,9 +115,6 @@ _KINDS: Final[dict[str, Any]] = {"text": str, "whole": Whole, "real": float}
 @cache
 def build_row_shape(name: str) -> Any:
     """Lists of a projection's rows, as `msgspec` checks them: what each column holds."""
-    columns = frozen().tables[PROJECTED[name]]
-    row = tuple(
-        _KINDS[column.kind] | None if column.is_nullable else _KINDS[column.kind]
-        for column in columns
-    )
+    kinds = ((_KINDS[one.kind], one.is_nullable) for one in frozen().tables[PROJECTED[name]])
+    row = tuple(kind | None if is_nullable else kind for kind, is_nullable in kinds)
     return list[tuple.__class_getitem__(row)]  # type: ignore[misc]  # made while it runs

@@ -192,12 +192,8 @@ def _in_file(connection: sqlite3.Connection, table: str) -> tuple[str, ...]:
 
 def _hidden(connection: sqlite3.Connection, readable: Collection[str]) -> set[str]:
     """Tables that may not be read, in lower case: none that a readable view reads."""
-    there = {
-        name.lower(): (name, kind)
-        for name, kind in connection.execute(
-            "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"
-        )
-    }
+    lists = "SELECT name, type FROM sqlite_master WHERE type IN ('table', 'view')"
+    there = {name.lower(): (name, kind) for name, kind in connection.execute(lists)}
     known = {name.lower() for name in readable}
     views = [there[name][0] for name in known & there.keys() if there[name][1] == "view"]
 

@@ -107,12 +107,9 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     run.many(cursor, "insert_claim", calls)
     for head, one in pairs:
         insert_imported(run, cursor, head.session_id, one.imported)
-    numbers = [
-        {"project": head.project, "session_id": head.session_id, **asdict(one.number)}
-        for head, one in pairs
-        if one.number is not None
-    ]
-    run.many(cursor, "insert_free_number", numbers)
+    numbered = ((head, one.number) for head, one in pairs if one.number is not None)
+    of = ({**asdict(one), "project": h.project, "session_id": h.session_id} for h, one in numbered)
+    run.many(cursor, "insert_free_number", [*of])
 
 
 def in_folder(number: Numbered) -> dict[str, Any]:

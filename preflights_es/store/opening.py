@@ -57,9 +57,8 @@ def read_table_revision(database: Database) -> str | None:
         is_ours = "alembic_version" not in names and names >= _ALWAYS
         said = f"its table 'alembic_version' is missing: {_COPY}" if is_ours else _FOREIGN
         raise LogDamaged(shown_url(database.url), 0, said)
-    rows = database.looked(
-        lambda cursor: cursor.execute("SELECT version_num FROM alembic_version").fetchall()
-    )
+    asks = "SELECT version_num FROM alembic_version"
+    rows = database.looked(lambda cursor: cursor.execute(asks).fetchall())
     found = [str(row[0]) for row in rows if row[0]]
     if len(found) != 1:
         said = f"its table 'alembic_version' says {len(found)} schemas, expected one: {_COPY}"

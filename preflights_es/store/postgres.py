@@ -142,9 +142,8 @@ class PostgresDatabase:
                     return self._done(once)
                 except _AGAIN as error:
                     crossed = error
-            raise StoreUnavailable(
-                f"the log is too busy: {TRIES} tries to write failed: {_first_error_line(crossed)}"
-            ) from crossed
+            found = f"{TRIES} tries to write failed: {_first_error_line(crossed)}"
+            raise StoreUnavailable(f"the log is too busy: {found}") from crossed
 
     def _done(self, work: Callable[[PoolProxiedConnection], T]) -> T:
         """Work with a connection, on a new one where that broke before it could commit."""
@@ -191,9 +190,8 @@ class PostgresDatabase:
                     raise
                 time.sleep(RECONNECT_WAIT_S)
             except AssertionError as error:  # SQLAlchemy reads the version when it first connects
-                raise SettingsError(
-                    f"the server is not PostgreSQL: {_first_error_line(error)}"
-                ) from error
+                message = f"the server is not PostgreSQL: {_first_error_line(error)}"
+                raise SettingsError(message) from error
             else:
                 self._was_there = True
                 return made
@@ -202,14 +200,11 @@ class PostgresDatabase:
         try:
             cursor.execute("COMMIT")
         except psycopg.Error as error:
-            if not _is_connection_lost(connection, error) and error.sqlstate not in (
-                None,
-                _UNKNOWN,
-            ):
+            is_known = error.sqlstate not in (None, _UNKNOWN)
+            if is_known and not _is_connection_lost(connection, error):
                 raise
-            raise CommitUnknown(
-                f"it may have been recorded: the commit broke off ({_first_error_line(error)})"
-            ) from error
+            why = f"the commit broke off ({_first_error_line(error)})"
+            raise CommitUnknown(f"it may have been recorded: {why}") from error
         assert cursor.statusmessage == "COMMIT", "nothing that failed goes on to its commit"
 
     def scrubbed(self) -> bool:
@@ -293,10 +288,8 @@ class PostgresDatabase:
             case pg.InsufficientPrivilege() | pg.ReadOnlySqlTransaction():
                 return ReadOnlyLog(f"this role may not do that: {said}")
             case pg.LockNotAvailable():
-                return LogBusy(
-                    f"another transaction holds a lock of the log: {said}: wait for it or end it, "
-                    "then run this again"
-                )
+                why = f"{said}: wait for it or end it, then run this again"
+                return LogBusy(f"another transaction holds a lock of the log: {why}")
             case pg.QueryCanceled():
                 return StoreUnavailable(f"the log took too long: {said}: try again")
         return StoreUnavailable(f"the log at {self._where()} cannot be used: {said}")

@@ -92,10 +92,8 @@ class SqlStore(Looking):
         in_order = sorted(batches, key=lambda b: b.session_id) if len(batches) > 1 else batches
 
         def work(cursor: Any) -> list[Head]:
-            return [
-                self._append(cursor, batch, begins=number == 0)
-                for number, batch in enumerate(in_order)
-            ]
+            numbered = enumerate(in_order)
+            return [self._append(cursor, one, begins=number == 0) for number, one in numbered]
 
         heads = self._wrote(work, begins=not batches)
         if in_order is batches:
@@ -110,13 +108,9 @@ class SqlStore(Looking):
             for event in taken.events:
                 if event.input_id is not None and self.session_of_input(event.input_id) is not None:
                     raise DuplicateInput(event.input_id) from taken.__cause__
-            first, found = (
-                taken.events[0],
-                "it lies behind the session's head: the head was set back",
-            )
-            raise LogDamaged(
-                f"session {first.session_id}", first.version, found
-            ) from taken.__cause__
+            where, version = f"session {taken.events[0].session_id}", taken.events[0].version
+            found = "it lies behind the session's head: the head was set back"
+            raise LogDamaged(where, version, found) from taken.__cause__
 
     def _append(self, cursor: Any, batch: AppendBatch, *, begins: bool = False) -> Head:
         """Where the session stands then.
@@ -203,10 +197,8 @@ class SqlStore(Looking):
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
         rows = [*map(event_row, stored)]
         self._statements.rows(cursor, "insert_event", frozen.columns("events"), rows)
-        last = stored[-1]
-        self._statements.run(
-            cursor, "insert_outbox", session_id=last.session_id, version=last.version
-        )
+        of = {"session_id": stored[-1].session_id, "version": stored[-1].version}
+        self._statements.run(cursor, "insert_outbox", **of)
 
     def insert(
         self,
@@ -351,9 +343,8 @@ class SqlStore(Looking):
     def matching(self, typed: str) -> tuple[str, ...]:
         if len(typed) < TYPED_MIN or not set(typed) <= set("0123456789abcdef-"):
             return ()
-        rows = self._rows(
-            "matching", beginning=f"{typed}%", shown=f"{'_' * SHORT_AT}{typed}%", ending=f"%{typed}"
-        )
+        shown = f"{'_' * SHORT_AT}{typed}%"
+        rows = self._rows("matching", beginning=f"{typed}%", shown=shown, ending=f"%{typed}")
         return tuple(row[0] for row in rows)
 
     def session_of_input(self, input_id: str) -> str | None:

@@ -153,9 +153,8 @@ class SqlRows(Looking):
         """Rows that are what their columns say, which SQLite does not see to."""
         try:
             with readable(name):
-                rows: list[Row] = msgspec.convert(
-                    self._rows(which, **values), build_row_shape(name)
-                )
+                found = self._rows(which, **values)
+                rows: list[Row] = msgspec.convert(found, build_row_shape(name))
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(name, str(error)) from error
         return rows
@@ -182,9 +181,8 @@ class SqlRows(Looking):
 
         def look(cursor: Any) -> KeptRows:
             of = {"of_name": name, "in_session": session_id}
-            ((version, complete, mark, waits),) = self._statements.run(
-                cursor, "kept", **of
-            ).fetchall()
+            kept = self._statements.run(cursor, "kept", **of).fetchall()
+            ((version, complete, mark, waits),) = kept
             ids = encode_value_list([session_id])
             rows = self._statements.run(cursor, f"rows_{name}", ids=ids).fetchall()
             # What is folded meanwhile moves rows and marks together, and looks like another state.
@@ -372,9 +370,8 @@ class SqlFollowing(SqlRows):
 
         def taken(cursor: Any) -> list[tuple[str, int]]:
             place = {"after_session": after[0], "after_version": after[1], "at_most": limit}
-            return [
-                (row[0], row[1]) for row in self._statements.run(cursor, "take", **place).fetchall()
-            ]
+            rows = self._statements.run(cursor, "take", **place).fetchall()
+            return [(row[0], row[1]) for row in rows]
 
         def folded(look: Look, pairs: Sequence[tuple[str, int]]) -> Folded:
             return fold(self._stream(look, head) for head in self._unfolded(look, pairs))
@@ -417,9 +414,8 @@ class SqlFollowing(SqlRows):
         found = registered_of(self._statements.run(cursor, "registered_shared").fetchall())
         _refuse_newer(found, versions)
         # The next reader of one with an older version here rebuilds it.
-        names = [
-            name for name in versions if name in found and found[name].version == versions[name]
-        ]
+        known = [name for name in versions if name in found]
+        names = [name for name in known if found[name].version == versions[name]]
         turns = sorted(done.turns, key=lambda turn: turn.session_id)
         turns = self._standing(cursor, turns) if names and turns else []
         marked = self._marked(cursor, turns, names) if turns else {}
@@ -437,12 +433,12 @@ class SqlFollowing(SqlRows):
         """Without those that were erased since: what they held must not come back."""
         ids = encode_value_list([turn.session_id for turn in turns])
         found = dict(self._statements.run(cursor, "heads", ids=ids).fetchall())
-        return [
-            turn
-            for turn in turns
-            if as_version(found.get(turn.session_id)) <= turn.version
-            or not self._erased(cursor, turn)
-        ]
+
+        def stands(turn: FoldedSession) -> bool:
+            is_newest = as_version(found.get(turn.session_id)) <= turn.version
+            return is_newest or not self._erased(cursor, turn)
+
+        return [*filter(stands, turns)]
 
     def _erased(self, cursor: Any, turn: FoldedSession) -> bool:
         of = {"in_session": turn.session_id, "upto": turn.version}
@@ -453,10 +449,8 @@ class SqlFollowing(SqlRows):
     ) -> dict[str, set[str]]:
         """By projection: the sessions that it had not folded as far."""
         marked: dict[str, set[str]] = defaultdict(set)
-        upto = [(turn.session_id, turn.version) for turn in turns]
-        self._statements.run(
-            cursor, "mark", names=encode_value_list(names), turns=encode_value_list(upto)
-        )
+        upto = encode_value_list([(turn.session_id, turn.version) for turn in turns])
+        self._statements.run(cursor, "mark", names=encode_value_list(names), turns=upto)
         for name, session_id in cursor.fetchall():
             marked[name].add(session_id)
         return marked
@@ -472,12 +466,9 @@ class SqlFollowing(SqlRows):
 
     def _settle(self, cursor: Any, done: Folded, pairs: Sequence[tuple[str, int]]) -> None:
         """The outbox: what was folded leaves, what another process must fold stays."""
-        left = set(done.left)
-        seen = [
-            {"in_session": session_id, "of_version": version}
-            for session_id, version in pairs
-            if session_id not in left  # also an id without a session, which cannot be folded
-        ]
+        left = set(done.left)  # also an id without a session, which cannot be folded
+        folded = [pair for pair in pairs if pair[0] not in left]
+        seen = [{"in_session": id_, "of_version": version} for id_, version in folded]
         self._statements.many(cursor, "delete_outbox", seen)
         if not pairs:
             kept = [{"session_id": session_id, "version": 0} for session_id in done.left]

@@ -236,9 +236,8 @@ class SqliteDatabase:
     def prepared(self) -> None:
         """Page size and journal, which must be chosen before the first table."""
         self._path.parent.mkdir(parents=True, exist_ok=True)
-        connection = sqlite3.connect(
-            self._path, isolation_level=None, timeout=self._line().wait_ms / 1_000
-        )
+        wait_s = self._line().wait_ms / 1_000
+        connection = sqlite3.connect(self._path, isolation_level=None, timeout=wait_s)
         try:
             connection.execute(self._synchronous)
             connection.execute(f"PRAGMA page_size={PAGE_SIZE}")
@@ -360,10 +359,8 @@ def copied(url: str, to: Path) -> None:
     """
     address = parse_log_address(url)
     if not isinstance(address, SqliteFile):
-        raise SettingsError(
-            "a log in PostgreSQL is copied by its own tools: "
-            "pg_dump --format=custom --file=FILE DATABASE"
-        )
+        command = "pg_dump --format=custom --file=FILE DATABASE"
+        raise SettingsError(f"a log in PostgreSQL is copied by its own tools: {command}")
     database = SqliteDatabase(address)
     try:
         if not database.tables():
@@ -407,10 +404,8 @@ def make_private(url: str) -> bool:
             if not ending:
                 raise StoreUnavailable(f"no log at {path}: nothing to make private") from error
         except OSError as error:
-            raise StoreUnavailable(
-                f"{path} stays readable for others: {error.strerror}. Its owner can run: "
-                f"chmod 600 {path}"
-            ) from error
+            why = f"{error.strerror}. Its owner can run: chmod 600 {path}"
+            raise StoreUnavailable(f"{path} stays readable for others: {why}") from error
     return True
 
 

@@ -252,12 +252,7 @@ def _encode_envelope_ending(actor_kind: str | None, decider: str) -> bytes:
 @lru_cache(maxsize=64)
 def stream_prefix(session_id: str, project: str, workflow: str) -> bytes:
     """The part of the envelope that all events of a session share."""
-    return (
-        _frame_hashed_text(FORMAT)
-        + _frame_hashed_text(session_id)
-        + _frame_hashed_text(project)
-        + _frame_hashed_text(workflow)
-    )
+    return b"".join(map(_frame_hashed_text, (FORMAT, session_id, project, workflow)))
 
 
 def digest_payload(salt: bytes, data: bytes) -> bytes:
@@ -268,9 +263,8 @@ def digest_payload(salt: bytes, data: bytes) -> bytes:
 def hash_event_link(previous: bytes, prefix: bytes, event: Stored) -> bytes:
     """The hash of an event, given that of the one before."""
     envelope = _times(event.version) + _tag(event.type) + _signed(event.recorded_at)
-    envelope += _frame_hashed_text(event.input_id) + _encode_envelope_ending(
-        event.actor_kind, event.decider
-    )
+    envelope += _frame_hashed_text(event.input_id)
+    envelope += _encode_envelope_ending(event.actor_kind, event.decider)
     return _hash_link_parts(previous, prefix, envelope, event.digest)
 
 
@@ -281,10 +275,8 @@ def _hash_link_parts(previous: bytes, prefix: bytes, envelope: bytes, digest: by
 def can_follow_head(first: Stored, head: bytes | None, version: int) -> bool:
     """Whether an event can be put behind a head; None where the session has none yet."""
     prefix = stream_prefix(first.session_id, first.project, first.workflow)
-    return (
-        first.version == version + 1
-        and hash_event_link(head or GENESIS, prefix, first) == first.hash
-    )
+    is_next = first.version == version + 1
+    return is_next and hash_event_link(head or GENESIS, prefix, first) == first.hash
 
 
 def sealed(batch: AppendBatch, now: int, salt: Callable[[], bytes]) -> tuple[Stored, ...]:
@@ -340,11 +332,8 @@ def verified(events: Sequence[Stored], head: bytes | None = None) -> Sequence[St
         if trouble is not None:
             raise LogDamaged(f"session {first.session_id}", expected, trouble)
     if head not in (None, previous) and all(event.hash != head for event in events):
-        raise LogDamaged(
-            f"session {first.session_id}",
-            len(events),
-            "it is the last one, but not the session's head",
-        )
+        trouble = "it is the last one, but not the session's head"
+        raise LogDamaged(f"session {first.session_id}", len(events), trouble)
     return events
 
 
@@ -375,11 +364,8 @@ def _find_event_trouble(event: Stored, first: Stored, expected: int, covered: bo
     """
     if event.version != expected:
         return f"missing: the next one is {event.version}"
-    if (
-        event.session_id != first.session_id
-        or event.project != first.project
-        or event.workflow != first.workflow
-    ):
+    is_same = event.session_id == first.session_id and event.project == first.project
+    if not is_same or event.workflow != first.workflow:
         return "it belongs to another session"
     salt, data = event.salt, event.data
     if data is None and salt is None:

@@ -82,9 +82,8 @@ def _of_url(url: str) -> Address:
             raise SettingsError(f"the database URL names no database: {_EXPECTED}")
         return found.set(drivername=POSTGRES)
     if found.get_backend_name() != "sqlite":
-        raise SettingsError(
-            f"the database engine {found.drivername!r} is not supported: {_EXPECTED}"
-        )
+        engine = f"the database engine {found.drivername!r}"
+        raise SettingsError(f"{engine} is not supported: {_EXPECTED}")
     if found.host is not None:
         raise SettingsError(f"the database URL names a host before its file: {_EXPECTED}")
     try:
