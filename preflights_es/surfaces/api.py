@@ -162,13 +162,11 @@ class Preflights:
             Refused: the text or an answer cannot be recorded.
             SettingsError: the provider of the settings lacks something; nothing is recorded.
         """
-        written = (
-            written_question(
+        written = None
+        if question is not None:
+            written = written_question(
                 question, options, topic, recommend, why=matters, scope=scope, evidence=evidence
             )
-            if question is not None
-            else None
-        )
         why = _reasons_of_call(because, consequences, alternatives, paths=paths, hold=hold)
         new = NewSession(text, workflow, answers or (), written=written, reasons=why, scope=scope)
         return sessions.start_session(self.request(key=key), new)
@@ -489,13 +487,8 @@ def _reasons_of_call(
     """What a call says of why, and of where it holds; None where it says nothing."""
     pairs = alternatives.items() if isinstance(alternatives, Mapping) else alternatives
     named = tuple(RejectedAlternative(name, why_not) for name, why_not in pairs)
-    found = StatedReasons(
-        because,
-        tuple(consequences),
-        named,
-        paths=UNSET if paths is None else tuple(paths),
-        hold=hold or UNSET,
-    )
+    kept = UNSET if paths is None else tuple(paths)
+    found = StatedReasons(because, tuple(consequences), named, paths=kept, hold=hold or UNSET)
     return None if found == StatedReasons() else found
 
 

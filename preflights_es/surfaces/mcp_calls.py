@@ -109,9 +109,8 @@ class ToolCall:
         state = None if params is None else params.request_state  # its seal was checked before
         self.round = None if state is None else msgspec.json.decode(state, type=Round)
         """The round that this call answers; None of a first call."""
-        self.brought = _accepted_form_content(
-            ((params and params.input_responses) or {}).get(ROUND)
-        )
+        brought = (params and params.input_responses) or {}
+        self.brought = _accepted_form_content(brought.get(ROUND))
         """What the person filled in before this call; None where it stayed open."""
         told = desk.request.actor  # by the environment, or `--as`
         known = told.name if told.kind == "agent" else ""
@@ -171,9 +170,8 @@ class ToolCall:
         """What the person filled in; or what the client has to ask; None where it stays open."""
         if not self.has_forms:
             return None
-        asked = types.ElicitRequest(
-            params=types.ElicitRequestFormParams(message=message, requested_schema=schema)
-        )
+        params = types.ElicitRequestFormParams(message=message, requested_schema=schema)
+        asked = types.ElicitRequest(params=params)
         if is_version_at_least(self._context.protocol_version, MODERN):
             state = canonical_json(round_).decode()
             return types.InputRequiredResult(input_requests={ROUND: asked}, request_state=state)
@@ -183,12 +181,10 @@ class ToolCall:
         """A form that the server waits for: refused, forgotten or broken, it stays open."""
         about = ServerMessageMetadata(related_request_id=self._context.request_id)
         session = self._context.session
+        wait = self.desk.patience_s
         with suppress(MCPError, ValidationError):
-            return _accepted_form_content(
-                await session.send_request(
-                    asked, types.ElicitResult, self.desk.patience_s, metadata=about
-                )
-            )
+            came = await session.send_request(asked, types.ElicitResult, wait, metadata=about)
+            return _accepted_form_content(came)
         return None
 
 

@@ -118,9 +118,8 @@ def _struct_json_schema(of: type[msgspec.Struct]) -> dict[str, Any]:
 def _strip_schema_fields(schema: dict[str, Any]) -> dict[str, Any]:
     found = {name: value for name, value in schema.items() if name not in UNSAID}
     if "properties" in found:
-        found["properties"] = {
-            name: _strip_schema_fields(one) for name, one in found["properties"].items()
-        }
+        properties = found["properties"].items()
+        found["properties"] = {name: _strip_schema_fields(one) for name, one in properties}
     return {name: value for name, value in found.items() if value != [] or name != "required"}
 
 
@@ -150,10 +149,8 @@ def describe_question_with_options(
     word = WORDS["de" if shape.get("language") == "de" else "en"]
     offer, beside = shape.get("offer"), dict(shape.get("beside", ()))
     told = {one.label: one for one in offer.options} if offer else {}
-    parts = [
-        question_in_words(session, question),
-        _sentence(f"{word.why}: {offer.why}") if offer and offer.why else "",
-    ]
+    why = _sentence(f"{word.why}: {offer.why}") if offer and offer.why else ""
+    parts = [question_in_words(session, question), why]
     for number, option in enumerate(_options_with_dismissal(session, question), 1):
         one = told.get(option)
         against = f"{word.against}: {one.against}" if one and one.against else ""
@@ -211,10 +208,8 @@ def asking(session: View, question: Question) -> dict[str, Any]:
     own = {"type": "string", "title": "In your own words"}
     if not question.options:
         return _object_form_schema({CHOICE: own}, CHOICE)
-    shown_ones = [
-        *options_with_other(question),
-        *_options_with_dismissal(session, question)[len(question.options) :],
-    ]
+    more = _options_with_dismissal(session, question)[len(question.options) :]
+    shown_ones = [*options_with_other(question), *more]
     choice: dict[str, Any] = {"type": "string", "enum": shown_ones}
     if question.type == "multi_choice":
         choice = {"type": "array", "items": choice}
@@ -266,11 +261,8 @@ def answers_from_form(
     own, chosen = (content or {}).get(OWN), (content or {}).get(CHOICE)
     values = chosen if isinstance(chosen, list) else [chosen]
     said = [one for one in values if isinstance(one, str) and visible(one)]
-    if (
-        question is not None
-        and question.options
-        and not set(said) <= {*options_with_other(question)}
-    ):
+    offered = options_with_other(question) if question is not None and question.options else ()
+    if offered and not set(said) <= {*offered}:
         return {}
     found = tuple(one for one in said if not _is_other(one))
     if isinstance(own, str) and visible(own):  # a comment may take the choice back
@@ -280,9 +272,8 @@ def answers_from_form(
 
 def acceptance_message(session: View) -> str:
     """What stands above the form that asks for an acceptance."""
-    said = "; ".join(
-        f"{name}: {one_line(value)}" for name, value in decided_values_by_field(session).items()
-    )
+    decided = decided_values_by_field(session).items()
+    said = "; ".join(f"{name}: {one_line(value)}" for name, value in decided)
     return f"{escaped_text(said)} {_form_source_line(session)}"
 
 
@@ -294,9 +285,8 @@ def decided_values_by_field(session: View) -> dict[str, str]:
 
 def acceptance_form() -> dict[str, Any]:
     """The form that asks whether a proposal is accepted."""
-    return _object_form_schema(
-        {AGREES: {"type": "boolean", "title": "Accept this decision"}}, AGREES
-    )
+    accepts = {"type": "boolean", "title": "Accept this decision"}
+    return _object_form_schema({AGREES: accepts}, AGREES)
 
 
 def agrees(content: Mapping[str, Any] | None) -> bool:
@@ -376,10 +366,8 @@ def session_standing(session: View) -> SessionStanding:
     id_, gate = short_session(session.session_id), session.shape().get("gate")
     # A person chooses at a terminal about each decision that an acceptance differs from.
     differing = [one for one in session.shape().get("related", ()) if one.needs_choice]
-    refused = [
-        *(one.message for one in session.refusals),
-        *(f"it differs from a decision in force: {one.title}" for one in differing),
-    ]
+    refused = [one.message for one in session.refusals]
+    refused += [f"it differs from a decision in force: {one.title}" for one in differing]
     return SessionStanding(
         session=id_,
         status=session.status,
@@ -403,11 +391,8 @@ def _known_decisions_beside(session: View) -> tuple[Any, ...]:
 def _next_agent_step(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short_session(session.session_id)
-    said = (
-        _instruct_agent_to_ask(session, asked)
-        if asked
-        else NEXT.get(session.status, "").format(session=name)
-    )
+    next_ = NEXT.get(session.status, "").format(session=name)
+    said = _instruct_agent_to_ask(session, asked) if asked else next_
     here = [one for one in _known_decisions_beside(session) if one.same_place or one.turned_down]
     if not here or session.status == "stopped":
         return said
@@ -508,9 +493,8 @@ async def _relay_form_answer(call: ToolCall, at: Round, said: dict[str, tuple[st
         except Refused as error:
             if error.code != USED:
                 raise
-            message = (
-                f"session {short_session(at.session)} has another answer to this form: call show"
-            )
+            id_ = short_session(at.session)
+            message = f"session {id_} has another answer to this form: call show"
             raise Refused(message, code="answered_already") from error
         return sessions.conversed(request, came)
 
@@ -534,11 +518,9 @@ async def accept_or_propose(call: ToolCall, typed: str) -> Came:
     if not asks:
         return session_standing(await call.run(partial(_accept_at_round, at=now)))
     came = await call.form(now, acceptance_message(session), acceptance_form())
-    return (
-        came
-        if isinstance(came, types.InputRequiredResult)
-        else await _accept_from_form(call, now, came)
-    )
+    if isinstance(came, types.InputRequiredResult):
+        return came
+    return await _accept_from_form(call, now, came)
 
 
 async def _accept_from_form(
@@ -552,9 +534,8 @@ async def _accept_from_form(
     if not done.can_accept:
         return session_standing(done)
     proposed = await call.run(partial(_accept_at_round, at=at))  # a form has no place for choices
-    return msgspec.structs.replace(
-        session_standing(proposed), refused=session_standing(done).refused
-    )
+    refused = session_standing(done).refused
+    return msgspec.structs.replace(session_standing(proposed), refused=refused)
 
 
 def _accept_at_round(request: Request, at: Round, *, elicited: bool = False) -> View:

@@ -113,20 +113,15 @@ async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> Decis
         at = end_of(given.as_of) if given.as_of else None
         path = project_path(request.process.settings.root, given.path) if given.path else ""
         found = listing(request, at=at, query=given.query, path=path)
-        told = [
-            *map(_decision_for_agent, found.rows),
-            *map(_foreign_record_for_agent, found.head.foreign),
-        ]
+        told = [*map(_decision_for_agent, found.rows)]
+        told += map(_foreign_record_for_agent, found.head.foreign)
         if given.query:
             told.reverse()  # the best match is first
         else:
             told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = caseless(given.topic.strip())
-        about = [
-            one
-            for one in reversed(told)
-            if not topic or topic in map(caseless, _decision_topic_names(one))
-        ]
+        topics = ((one, map(caseless, _decision_topic_names(one))) for one in reversed(told))
+        about = [one for one, names in topics if not topic or topic in names]
         if told and not about:
             there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
             there = shortened(there, TOPICS_MAX)
@@ -204,16 +199,14 @@ class AnswerGiven(Arguments, frozen=True):
 async def _run_answer_tool(call: ToolCall, given: AnswerGiven) -> Came:
     if call.round is not None or not given.answer:
         at = call.round.session if call.round is not None else given.session
-        return await ask_open_questions(
-            call, await call.run(lambda request: found_for(request, at))
-        )
+        found = await call.run(lambda request: found_for(request, at))
+        return await ask_open_questions(call, found)
 
     def answered(request: Request) -> View:
         handle = mine(request, given.session)
         if not handle.view.questions:
-            message = (
-                f"session {short_session(handle.session_id)} asks nothing: show says how it stands"
-            )
+            id_ = short_session(handle.session_id)
+            message = f"session {id_} asks nothing: show says how it stands"
             raise Refused(message, code="nothing_asked")
         if is_dismissal(handle.view, given.answer):
             return dismissed(request, Round(handle.session_id, handle.version))
@@ -267,11 +260,8 @@ async def _run_why_tool(call: ToolCall, given: WhyArguments) -> WhyToolResult:
 def _compact(value: Any) -> Any:
     """The same without what says nothing to an agent, and with long texts cut."""
     if isinstance(value, dict):
-        return {
-            name: _compact(one)
-            for name, one in value.items()
-            if one is not None and one not in ("", [], (), {}) and name != "hash"
-        }
+        known = {name: one for name, one in value.items() if one is not None and name != "hash"}
+        return {name: _compact(one) for name, one in known.items() if one not in ("", [], (), {})}
     if isinstance(value, list | tuple):
         return [_compact(one) for one in value]
     return shortened(value, TEXT_MAX) if isinstance(value, str) else value
@@ -307,12 +297,8 @@ def _holding(request: Request, path: str) -> tuple[str, ...]:
     if not found.decisions:
         return ()
     head = f"# Holds for {escaped_text(shortened(found.path, VALUE_MAX))}"
-    return (
-        head,
-        "",
-        *(f"* {describe_holding_decision(one)}" for one in found.decisions[:HOLDING_MAX]),
-        "",
-    )
+    listed = map(describe_holding_decision, found.decisions[:HOLDING_MAX])
+    return (head, "", *(f"* {one}" for one in listed), "")
 
 
 HOLDING_MAX: Final = 5  # decisions that a brief says of one file
@@ -426,13 +412,11 @@ def server(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if (tool := tools.get(params.name)) is None:
-            return _tool_error_result(
-                f"there is no tool {params.name!r}: there are {', '.join(tools)}"
-            )
+            message = f"there is no tool {params.name!r}: there are {', '.join(tools)}"
+            return _tool_error_result(message)
+        call = ToolCall(desk, context, params)
         try:
-            return await _run_tool_call(
-                tool, ToolCall(desk, context, params), params.arguments or {}
-            )
+            return await _run_tool_call(tool, call, params.arguments or {})
         except PreflightsError as error:
             return _tool_error_result(worded(str(error), error.code, error.fields))
 

@@ -200,10 +200,8 @@ class _Building:
     def _without(self) -> Built:
         """The same without the sessions that cannot be read: no page leads to one."""
         skipped = {**self.skipped, **self.left_out}
-        again = _Building(
-            self.request, everything=self.everything, sessions=self.sessions, skipped=skipped
-        )
-        return again.built()
+        every, files = self.everything, self.sessions
+        return _Building(self.request, everything=every, sessions=files, skipped=skipped).built()
 
     def _sessions(self, rows: Sequence[DecisionRow], process: Process) -> None:
         """Those of one log."""
@@ -231,12 +229,11 @@ class _Building:
             self.left_out[id_] = f"session {id_} has a page of {large:,} bytes"
             return
         first = read.stored[0]
+        events = _stored_event_pairs(read)
         proof = {
             "session": {"session_id": id_, "project": first.project, "workflow": first.workflow},
             "pages": {path: sha256(text).hexdigest() for path, text in pages.items()},
-            "events": [
-                _exported_event(one, event, said) for one, event in _stored_event_pairs(read)
-            ],
+            "events": [_exported_event(one, event, said) for one, event in events],
         }
         for path, text in pages.items():
             self._put(path, text)
@@ -350,9 +347,8 @@ class _Building:
         clashes = () if everything else list_conflicts(self.request.process, shown)
         days = sorted(Counter(filter(None, map(_accepted_day, self.rows))).items())
         for number, path in enumerate(paths, 1):
-            values = project_pages.decisions_page_values(
-                rows, known, str(number), lambda: rows, foreign=records
-            )
+            shows = project_pages.decisions_page_values
+            values = shows(rows, known, str(number), lambda: rows, foreign=records)
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             values |= {"conflicts": [*map(describe_conflict, clashes)]}
             count = sum(len(group) for *_, group in values["groups"])
@@ -407,11 +403,9 @@ def _count_in_button(count: int, what: str) -> str:
 
 def _published_calls(read: Read, said: set[int]) -> dict[int, ProviderCall]:
     """By the version of the request: those calls whose response is published."""
-    outcomes = {
-        event.call
-        for one, event in _stored_event_pairs(read)
-        if one.version in said and isinstance(event, CompletionReceived | CompletionFailed)
-    }
+    told = (event for one, event in _stored_event_pairs(read) if one.version in said)
+    ends = (one for one in told if isinstance(one, CompletionReceived | CompletionFailed))
+    outcomes = {one.call for one in ends}
     found = usage.fold_provider_calls(read) if outcomes else ()
     return {one.version: one for one in found if one.attempt and one.call in outcomes}
 

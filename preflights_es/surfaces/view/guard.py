@@ -84,14 +84,10 @@ class Guard:
         return None
 
     def _entered(self, scope: Scope, tokens: list[str]) -> Response:
-        if (
-            scope["method"] != "GET"
-            or len(tokens) != 1
-            or not _matches_secret(tokens[0], self._keys.token)
-        ):
-            return _refusal_response(
-                403, "this token is not of the server that runs now: start it anew"
-            )
+        is_one = scope["method"] == "GET" and len(tokens) == 1
+        if not (is_one and _matches_secret(tokens[0], self._keys.token)):
+            found = "this token is not of the server that runs now"
+            return _refusal_response(403, f"{found}: start it anew")
         path = scope["path"]
         is_ours = path.startswith("/sessions/") and all(c.isalnum() or c in "-_/" for c in path)
         response = HTMLResponse(ENTERED.format(path=path if is_ours else "/"))

@@ -42,12 +42,8 @@ ABOUT: Final = "about."
 def inbox_page(asked: PageRequest) -> Page:
     """All that waits."""
     found = inbox(asked.request)
-    values = {
-        "title": "Inbox",
-        "section": "inbox",
-        "found": found,
-        "commands": {one.session_id: asked.settles(one) for one in found.waiting},
-    }
+    commands = {one.session_id: asked.settles(one) for one in found.waiting}
+    values = {"title": "Inbox", "section": "inbox", "found": found, "commands": commands}
     return Page("inbox.html", values, "preflights inbox")
 
 
@@ -86,9 +82,8 @@ def _inbox_session_page(
     shape: dict[str, Any] = session.shape()
     artifact = shape.get("artifact")
     is_seen = "patch" in shape or artifact is not None
-    settles = (
-        asked.settles(waits) if waits else f"preflights show {short_session(session.session_id)}"
-    )
+    shows = f"preflights show {short_session(session.session_id)}"
+    settles = asked.settles(waits) if waits else shows
     values = {
         "title": session.intention[:100] or "Session",
         "section": "inbox",
@@ -107,9 +102,7 @@ def _inbox_session_page(
         "refused": refused,
         "is_behind": bool(refused) and asked.said("version") != str(session.version),
     }
-    return Page(
-        "waiting.html", values, f"preflights show {short_session(session.session_id)}", status
-    )
+    return Page("waiting.html", values, shows, status)
 
 
 def _is_other(option: str) -> bool:
@@ -119,11 +112,8 @@ def _is_other(option: str) -> bool:
 def _revisable_answers(handle: Handle, shape: Mapping[str, Any]) -> list[tuple[str, str, Question]]:
     """What can be revised: its label, its value, and the question that it answers."""
     asked = {question.id: question for _, question in asked_in(handle)}
-    return [
-        (one.field, one.value, asked[one.key])
-        for one in shape.get("provenance", ())
-        if one.key in asked
-    ]
+    origins = (one for one in shape.get("provenance", ()) if one.key in asked)
+    return [(one.field, one.value, asked[one.key]) for one in origins]
 
 
 # 2. Settling ---------------------------------------------------------------------------------
@@ -140,10 +130,7 @@ def submit_answer_form(asked: PageRequest) -> Answer:
     given = _answer_of_form(asked, question)
     because, others = asked.said("because"), _alternatives(asked.said("alternatives"))
     reasons = StatedReasons(because, (), others) if because or others else None
-    done = sessions.answer_session(
-        asked.request, handle.session_id, given, reasons=reasons, expect=handle.version
-    )
-    return _done(asked, done)
+    return _answered(asked, handle, given, reasons=reasons)
 
 
 def revise(asked: PageRequest) -> Answer:
@@ -155,10 +142,13 @@ def revise(asked: PageRequest) -> Answer:
         message = f"session {short_session(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
     given = _answer_of_form(asked, question)
-    done = sessions.answer_session(
-        asked.request, handle.session_id, given, revise=True, expect=handle.version
-    )
-    return _done(asked, done)
+    return _answered(asked, handle, given, revise=True)
+
+
+def _answered(asked: PageRequest, handle: Handle, given: Any, **how: Any) -> Answer:
+    """What came of answers to a session as it was shown."""
+    how["expect"] = handle.version
+    return _done(asked, sessions.answer_session(asked.request, handle.session_id, given, **how))
 
 
 def _answer_of_form(asked: PageRequest, question: Question) -> list[tuple[str, tuple[str, ...]]]:
@@ -188,10 +178,7 @@ def submit_reasons_form(asked: PageRequest) -> Answer:
     scope = asked.said("scope")
     is_new = keys and scope != shape.get("scope", "")
     given = [(f"{keys[0]}__scope", (scope,))] if is_new else []
-    done = sessions.answer_session(
-        asked.request, handle.session_id, given, reasons=said, expect=handle.version
-    )
-    return _done(asked, done)
+    return _answered(asked, handle, given, reasons=said)
 
 
 def _alternatives(text: str) -> tuple[RejectedAlternative, ...]:
@@ -212,26 +199,18 @@ def submit_acceptance_form(asked: PageRequest) -> Answer:
     The page is shown again where the person has to choose about a decision in force that differs.
     """
     handle = _mine(asked)
-    new = NewAcceptance(
-        handle.session_id, expect=_shown_version_of_form(asked), choices=_choices_of_form(asked)
-    )
+    version, choices = _shown_version_of_form(asked), _choices_of_form(asked)
+    new = NewAcceptance(handle.session_id, expect=version, choices=choices)
     return _done(asked, sessions.accept_session(asked.request, new))
 
 
 def _choices_of_form(asked: PageRequest) -> Choices | None:
     """What the form says about decisions in force; None where it says nothing."""
     said = {name.removeprefix(ABOUT): asked.said(name) for name in asked.form if ABOUT in name}
-    keeps = tuple(
-        (uid, asked.said(f"reason.{uid}")) for uid in _decisions_with_choice(said, "keeps")
-    )
-    return (
-        Choices(
-            _decisions_with_choice(said, "supersedes"),
-            keeps,
-            _decisions_with_choice(said, "exceptions"),
-        )
-        or None
-    )
+    kept = _decisions_with_choice(said, "keeps")
+    keeps = tuple((uid, asked.said(f"reason.{uid}")) for uid in kept)
+    supersedes = _decisions_with_choice(said, "supersedes")
+    return Choices(supersedes, keeps, _decisions_with_choice(said, "exceptions")) or None
 
 
 def _decisions_with_choice(said: Mapping[str, str], choice: str) -> tuple[str, ...]:
@@ -269,9 +248,8 @@ def _shown_version_of_form(asked: PageRequest) -> int:
     """
     said = asked.said("version")
     if not (said.isascii() and said.isdigit() and len(said) <= DIGITS_MAX):
-        raise Refused(
-            "the form does not say what was shown: load the page again", code="no_version"
-        )
+        message = "the form does not say what was shown: load the page again"
+        raise Refused(message, code="no_version")
     return int(said)
 
 

@@ -263,9 +263,9 @@ def lane_of(one: Stored) -> Lane:
 def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:
     if isinstance(event, CompletionFailed | ResponseRejected | Refusal):
         return True
-    return call is not None and (
-        call.outcome not in ("open", "received", "late") or call.judged not in ("", "accepted")
-    )
+    if call is None or call.judged not in ("", "accepted"):
+        return call is not None
+    return call.outcome not in ("open", "received", "late")
 
 
 def _recorded_moment(one: Stored) -> int | None:
@@ -304,10 +304,8 @@ def _width_of_calls(
             passed = (outcome - (_recorded_moment(step.stored) or outcome)) / 1_000
             scales.append((end - x) / max(passed, call.latency_ms))
     scale = min(scales, default=0.0)
-    return {
-        version: rooms[version] if ms is None else max(round(ms * scale, 1), PIXEL)
-        for version, ms in took.items()
-    }
+    known = {version: ms for version, ms in took.items() if ms is not None}
+    return rooms | {version: max(round(ms * scale, 1), PIXEL) for version, ms in known.items()}
 
 
 # 2. A session: times -------------------------------------------------------------------------
@@ -423,9 +421,8 @@ def bars(counted: Sequence[tuple[str, int]], day: str) -> Bars:
         for place, (name, count) in parts.items()
     )
     at = min(max((date.fromisoformat(day) - days[0]).days, 0), span) if day else span
-    return Bars(
-        drawn, width, counted[0][0], last=counted[-1][0], count=len(counted), span=span, at=at
-    )
+    first, last = counted[0][0], counted[-1][0]
+    return Bars(drawn, width, first, last=last, count=len(counted), span=span, at=at)
 
 
 # 4. How decisions stand to each other --------------------------------------------------------
@@ -477,29 +474,21 @@ class Graph(msgspec.Struct, frozen=True):
 def graph(rows: Iterable[DecisionRow]) -> Graph | None:
     """The picture of some decisions, time from left to right; None where none is about another."""
     shown = {one.uid: one for one in rows}
-    pairs = [
-        (one, old, kind)
-        for one in sorted(shown.values(), key=attrgetter("moved_at"))
-        for old, kind in _related_older_decisions(one)
-    ]
+    rows = sorted(shown.values(), key=attrgetter("moved_at"))
+    pairs = [(one, old, kind) for one in rows for old, kind in _related_older_decisions(one)]
     if not pairs:
         return None
     # Two that stay beside each other name each other: one line, from the older to the newer.
     pairs = [*{(pair[2], frozenset((pair[0].uid, pair[1].uid))): pair for pair in pairs}.values()]
     drawn: dict[str, tuple[str, str, str, bool]] = {}
     for new, old, _ in pairs:
-        for node in (
-            _ghost(old) if old.uid not in shown else _drawn_decision(shown[old.uid]),
-            _drawn_decision(new),
-        ):
+        older = _drawn_decision(shown[old.uid]) if old.uid in shown else _ghost(old)
+        for node in (older, _drawn_decision(new)):
             if len(drawn) < NODES_MAX:
                 drawn.setdefault(node[0], node[1])
     more = len({uid for new, old, _ in pairs for uid in (new.uid, old.uid)}) - len(drawn)
-    ends = [
-        (old.uid, new.uid, kind)
-        for new, old, kind in pairs
-        if old.uid in drawn and new.uid in drawn and old.uid != new.uid
-    ]
+    uids = ((old.uid, new.uid, kind) for new, old, kind in pairs if old.uid != new.uid)
+    ends = [(old, new, kind) for old, new, kind in uids if old in drawn and new in drawn]
     places = _place_decision_nodes(drawn, ends)
     nodes = tuple(
         Node(uid, name, title, beside, x=places[uid][0], y=places[uid][1], is_former=former)

@@ -67,11 +67,9 @@ def decisions_page(asked: PageRequest) -> Page:
     values |= {"days": bars(counted, day) if counted else None, "left_out": left_out}
     if not topic and found.head.matches is not None:
         values["matches"] = found.head.matches + len(foreign)
-    values["conflicts"] = [
-        describe_conflict(one)
-        for one in found.head.conflicts
-        if not topic or _is_same_topic(one.category, topic)
-    ]
+    conflicts = found.head.conflicts
+    same = [one for one in conflicts if not topic or _is_same_topic(one.category, topic)]
+    values["conflicts"] = [*map(describe_conflict, same)]
     return Page("decisions.html", values, _decisions_command_line(known))
 
 
@@ -193,9 +191,8 @@ def _groups(
     if by_rank:
         return [("", "", found)] if (found := list(rows)) else []
     there = groupby(rows, key=lambda one: (one.category, one.scope))
-    return [
-        ("" if topic == OTHER else topic, scope, list(found)) for (topic, scope), found in there
-    ]
+    groups = ((*key, list(found)) for key, found in there)
+    return [("" if topic == OTHER else topic, scope, found) for topic, scope, found in groups]
 
 
 def _decisions_command_line(known: Mapping[str, str]) -> str:
@@ -216,9 +213,8 @@ def decision_page(asked: PageRequest) -> Page:
     whys, _ = trace_origins(asked.request, row.session_id)
     head, here = asked.request.reading.find(row.session_id).head, asked.request.process.project
     elsewhere = head.project if head and head.project != here else ""
-    return build_decision_page(
-        row, whys.values, _decision_document_text(asked, row), elsewhere=elsewhere
-    )
+    document = _decision_document_text(asked, row)
+    return build_decision_page(row, whys.values, document, elsewhere=elsewhere)
 
 
 def build_decision_page(
@@ -230,15 +226,8 @@ def build_decision_page(
         elsewhere: the project that it is of, where that is another one.
         written: version of the event that has the document's digest; 0 where it is not compared.
     """
-    values = {
-        "title": row.title,
-        "section": "decisions",
-        "row": row,
-        "whys": whys,
-        "document": document,
-        "written": written,
-        "elsewhere": elsewhere,
-    }
+    values = {"title": row.title, "section": "decisions", "row": row, "whys": whys}
+    values |= {"document": document, "written": written, "elsewhere": elsewhere}
     return Page("decision.html", values, f"preflights why {row.uid[-8:]}")
 
 
@@ -327,13 +316,10 @@ class Axis(msgspec.Struct, frozen=True):
 
     def ends(self, begins: int) -> dict[str, str]:
         """The first and the last moment of a span, as an address says them."""
+        last = begins + self.step - 1
         if self.step >= DAY:
-            return {
-                "since": format_date_only(begins),
-                "until": format_date_only(begins + self.step - 1),
-            }
-        first, last = iso(begins), iso(begins + self.step - 1)
-        return {"since": first[:16], "until": last[:23]}
+            return {"since": format_date_only(begins), "until": format_date_only(last)}
+        return {"since": iso(begins)[:16], "until": iso(last)[:23]}
 
     def told(self, begins: int) -> str:
         """`2026-11-26`; with the hour where spans are shorter than a day."""
@@ -355,14 +341,12 @@ def stacked(
         if not value:
             continue
         height = value / most * HEIGHT
-        top = tops.get(begins, HEIGHT) - height
-        tops[begins] = top
+        top = tops[begins] = tops.get(begins, HEIGHT) - height
         told = f"{axis.told(begins)}, {span.kind or 'unnamed'}: {_format_usage_value(value)}"
         x, width = axis.x(begins)
         place = _series(series, span.kind)
-        bars.append(
-            UsageBar(x, round(top, 2), width, height=round(height, 2), series=place, told=told)
-        )
+        bar = UsageBar(x, round(top, 2), width, height=round(height, 2), series=place, told=told)
+        bars.append(bar)
     total = _format_usage_value(sum(sums.values()))
     if unknown := sum(number(one.used) is None for one in spans):
         total = "?" if unknown == len(spans) else f"{total} + ?"
@@ -382,11 +366,8 @@ def latencies(axis: Axis, spans: Sequence[UsedThen]) -> Plot:
         told = f"{axis.told(begins)}: median {millis(median)}, longest {millis(longest)}"
         for height, share in ((longest / most * HEIGHT, 0.15), (median / most * HEIGHT, 1.0)):
             left, top = round(x + width * (1 - share) / 2, 2), round(HEIGHT - height, 2)
-            bars.append(
-                UsageBar(
-                    left, top, round(width * share, 2), height=round(height, 2), series=0, told=told
-                )
-            )
+            wide, high = round(width * share, 2), round(height, 2)
+            bars.append(UsageBar(left, top, wide, height=high, series=0, told=told))
     return Plot("Latency: median and longest", "", millis(most) if bars else "", tuple(bars))
 
 
@@ -430,10 +411,8 @@ def spent(asked: PageRequest) -> Page:
     of: Kind = next((one for one in KINDS if one == query.get("by")), "workflow")
     known = {name: query.get(name, "").strip() for name in ("since", "until")}
     since, until = filter_moment(known["since"]), filter_moment(known["until"], is_end=True)
-    between = {
-        "since": known["since"] if since is not None else "",
-        "until": known["until"] if until is not None else "",
-    }
+    moments = {"since": since, "until": until}
+    between = {name: "" if at is None else known[name] for name, at in moments.items()}
     asked.request.finish_pending()
     found = usage_over_time(asked.request, of, since=since, until=until)
     ranked = sorted(found.totals, key=lambda one: (-one.used.calls, one.kind))

@@ -135,10 +135,8 @@ class ViewAtEvent(msgspec.Struct, frozen=True, dict=True):
 def standings(at: Looked, versions: Collection[int]) -> dict[int, ViewAtEvent]:
     """A session behind some of its events, by their versions; before the first it is nothing."""
     held = [one for one in versions if 0 < one <= at.holds_to]
-    found = {
-        version: _view_at_event(at, version, stood)
-        for version, stood in stood_behind(at.read, held).items()
-    }
+    stood = stood_behind(at.read, held).items()
+    found = {version: _view_at_event(at, version, one) for version, one in stood}
     return {one: found.get(one) or ViewAtEvent(why=at.read.why if one else "") for one in versions}
 
 
@@ -178,9 +176,8 @@ def stood_behind(read: Read, versions: Iterable[int]) -> dict[int, SessionAtEven
             continue
         try:
             for n in range(session.version, version):
-                session = evolve_recorded_event(
-                    read.workflow, session, read.events[n], read.stored[n]
-                )
+                event, one = read.events[n], read.stored[n]
+                session = evolve_recorded_event(read.workflow, session, event, one)
         except (LogDamaged, SessionFaulted) as error:
             found[version] = SessionAtEvent(None, str(error))
         else:
@@ -491,10 +488,5 @@ def _list_seen_cards(
             if key in questions and own in ("", "other"):
                 why = "; ".join(one.message for one in said if one.key == given.key)
                 is_open = questions[key] in before.view.questions[:1]
-                yield replace(
-                    card,
-                    question=questions[key],
-                    shape=shape if is_open else {},
-                    chosen=given.values,
-                    refused=why,
-                )
+                opened = replace(card, question=questions[key], shape=shape if is_open else {})
+                yield replace(opened, chosen=given.values, refused=why)

@@ -59,9 +59,8 @@ def routed_pages(site: Site, ends: Callable[[], bool]) -> Starlette:
 
     async def broke(_http: HttpRequest, error: Exception) -> Response:
         text = f"a bug of ours: {type(error).__name__}; the terminal shows more"
-        return await run_in_threadpool(
-            error_page_response, site, HTTPStatus.INTERNAL_SERVER_ERROR, text
-        )
+        status = HTTPStatus.INTERNAL_SERVER_ERROR
+        return await run_in_threadpool(error_page_response, site, status, text)
 
     handlers: Any = {HTTPException: refused, Exception: broke}
     app = Starlette(routes=routes(), exception_handlers=handlers)
@@ -72,22 +71,10 @@ def routed_pages(site: Site, ends: Callable[[], bool]) -> Starlette:
 
 def routes() -> Sequence[BaseRoute]:
     """Every page."""
-    return (
-        *map(
-            _route,
-            (
-                *project_pages.DECISION_ROUTES,
-                *inbox.ROUTES,
-                *session_list.ROUTES,
-                *sessions.ROUTES,
-                *project_pages.USAGE_ROUTES,
-                *judging.ROUTES,
-                *side_by_side.ROUTES,
-            ),
-        ),
-        *sessions.STREAMS,
-        Route("/static/{name}", _static, methods=["GET"]),
-    )
+    ways = [*project_pages.DECISION_ROUTES, *inbox.ROUTES, *session_list.ROUTES, *sessions.ROUTES]
+    ways += [*project_pages.USAGE_ROUTES, *judging.ROUTES, *side_by_side.ROUTES]
+    static = Route("/static/{name}", _static, methods=["GET"])
+    return (*map(_route, ways), *sessions.STREAMS, static)
 
 
 def _route(way: Way) -> Route:
@@ -177,15 +164,10 @@ def _render_page_response(
 
 def error_page_response(site: Site, status: int, text: str, title: str = "") -> Response:
     """A page that says why there is no other one."""
-    values = {
-        "title": title or HTTPStatus(status).phrase,
-        "section": "",
-        "text": text,
-        "status": status,
-    }
-    return _render_page_response(
-        site, rendering.Page("error.html", values, "preflights --help", status)
-    )
+    title = title or HTTPStatus(status).phrase
+    values = {"title": title, "section": "", "text": text, "status": status}
+    page = rendering.Page("error.html", values, "preflights --help", status)
+    return _render_page_response(site, page)
 
 
 def _error_http_status(error: PreflightsError) -> int:

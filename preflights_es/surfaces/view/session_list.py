@@ -85,9 +85,8 @@ def sessions_page(asked: PageRequest) -> Page:
         "statuses": sorted(known_statuses),
         "happened": HAPPENED,
     }
-    return Page(
-        "sessions.html", values, _sessions_command_line(known, is_status=status in known_statuses)
-    )
+    command = _sessions_command_line(known, is_status=status in known_statuses)
+    return Page("sessions.html", values, command)
 
 
 class SessionsShown(msgspec.Struct, kw_only=True):

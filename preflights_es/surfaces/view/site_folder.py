@@ -91,9 +91,8 @@ def write_site(built: Built, top: Path) -> ExportedSite:
         for path in built.files.keys() - former:
             below, _, name = path.rpartition("/")
             if name in there[below]:
-                raise Refused(
-                    f"{top / path} is not of an exported site, and stands where a page belongs"
-                )
+                found = f"{top / path} is not of an exported site"
+                raise Refused(f"{found}, and stands where a page belongs")
         _write_site_marker(folder, {*former, *built.files})
         changed = sum(
             _brought(*_folder_and_name(open_, path), content, is_new=path not in former)
@@ -167,10 +166,8 @@ def _removed(
 
 
 def _write_site_marker(folder: Folder, paths: Iterable[str]) -> None:
-    content = msgspec.json.format(
-        msgspec.json.encode(_Marker(FORMAT, tuple(sorted(paths)))), indent=1
-    )
-    _brought(folder, MARKER, content + b"\n")
+    content = msgspec.json.encode(_Marker(FORMAT, tuple(sorted(paths))))
+    _brought(folder, MARKER, msgspec.json.format(content, indent=1) + b"\n")
 
 
 @contextlib.contextmanager
