@@ -99,11 +99,8 @@ def rule_of(row: str) -> Rule:
     flags = re.MULTILINE | (0 if bare == pattern else re.IGNORECASE)
     text = expand_short_pattern(bare)
     groups = (group.replace("\\n", "\n") for some in needles for group in some.split(" & "))
-    return Rule(
-        late_pattern(text, flags),
-        tuple(tuple(group.split("|")) for group in groups),
-        text.removeprefix("(?:")[:1].isalpha(),
-    )
+    split = tuple(tuple(group.split("|")) for group in groups)
+    return Rule(late_pattern(text, flags), split, text.removeprefix("(?:")[:1].isalpha())
 
 
 def expand_short_pattern(pattern: str) -> str:
@@ -250,11 +247,9 @@ def _in_lines(text: str) -> CodeMatch | None:
 def _is_glued(first: str) -> bool:
     """Whether the first characters of a line are a first word with something behind it."""
     found = _FIRST_WORD.match(first)
-    return (
-        found is not None
-        and found[1] in read_language_tables().first_words
-        and found.end() < len(first)
-    )
+    if found is None or found.end() == len(first):
+        return False
+    return found[1] in read_language_tables().first_words
 
 
 def _select_possible_rows(text: str, rows: list[Row]) -> list[Row]:
@@ -278,9 +273,8 @@ class _FirstWordRows(dict[str, list[Row]]):
 
     def __missing__(self, word: str) -> list[Row]:
         at_line = read_language_tables().at_line
-        self[word] = _select_possible_rows(
-            self.text, at_line.get(word) or at_line.get(word.lower(), [])
-        )
+        rows = at_line.get(word) or at_line.get(word.lower(), [])
+        self[word] = _select_possible_rows(self.text, rows)
         return self[word]
 
 
@@ -336,12 +330,10 @@ def found_code(value: Any, parts: Leaves) -> Rejected | None:
     language, at = found
     ends = list(accumulate(len(text) + len(_APART) for text in texts))
     number = min(bisect_right(ends, at), len(texts) - 1)
-    path = _locate_searched_text(
-        value, parts, keys, number, before=whole[ends[number - 1] if number else 0 : at]
-    )
-    violation = Violation(
-        format_json_pointer(path), f"looks like {language}, where words are asked for"
-    )
+    before = whole[ends[number - 1] if number else 0 : at]
+    path = _locate_searched_text(value, parts, keys, number, before=before)
+    message = f"looks like {language}, where words are asked for"
+    violation = Violation(format_json_pointer(path), message)
     look = whole[at : at + 2 * EXCERPT_MAX].replace(_APART, "\n")
     return Rejected("code_in_output", (violation,), excerpt(look))
 
@@ -362,9 +354,8 @@ def _locate_searched_text(
         word = words[min(bisect_right(ends, before.count("\n")), len(words) - 1)]
         return (*path_of_list(value, items), items.index(word)) if value != word else ()
     number -= len(parts.lists)
-    split = (
-        items for items, words in zip(parts.lists, parts.words, strict=True) if _one_line(words)
-    )
+    lists = zip(parts.lists, parts.words, strict=True)
+    split = (items for items, words in lists if _one_line(words))
     return path_of_list(value, next(islice(split, number, None)))
 
 
@@ -499,9 +490,8 @@ def error_of(found: Rejected) -> errors.LLMError:
         return errors.LLMMissingInformationError(found.message, details=found.details)
     if found.kind == "invalid_request":
         return errors.LLMInvalidRequestError(found.message, details=found.details)
-    return _OUTPUT_ERRORS[found.kind](
-        found.message, violations=found.violations, excerpt=found.excerpt
-    )
+    kind = _OUTPUT_ERRORS[found.kind]
+    return kind(found.message, violations=found.violations, excerpt=found.excerpt)
 
 
 _ALL_STAGES: Final = Contract(name="output", version=1, reasoning="refuse")

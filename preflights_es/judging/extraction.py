@@ -294,9 +294,8 @@ def extracted(raw: str, allowed: Allowed) -> Extracted | Rejected:
     if not isinstance(raw, str):
         return rejected("invalid_json", f"it is no text, but {type(raw).__name__}")
     if len(raw) > LENGTH_MAX:
-        return rejected(
-            "invalid_json", f"it is longer than {LENGTH_MAX:,} characters", excerpt(raw)
-        )
+        found = f"it is longer than {LENGTH_MAX:,} characters"
+        return rejected("invalid_json", found, excerpt(raw))
     try:
         return Extracted(_parser()(raw.encode()))
     except UnicodeEncodeError as error:
@@ -426,19 +425,15 @@ class _ValueSearch:
         if not self._counts(value):
             return None
         if self.found is not None:
-            return rejected(
-                "multiple_artifacts", "a second JSON value begins here", excerpt(self.text, start)
-            )
+            found = "a second JSON value begins here"
+            return rejected("multiple_artifacts", found, excerpt(self.text, start))
         self.found = (start, end, value)
         return None
 
     def _counts(self, value: Any) -> bool:
         """Whether a bracketed value is an answer, and not a mark in the text."""
-        return (
-            self.allowed.arrays
-            or isinstance(value, dict)
-            or any(isinstance(v, dict) for v in value)
-        )
+        is_object = isinstance(value, dict) or any(isinstance(v, dict) for v in value)
+        return self.allowed.arrays or is_object
 
     def _verdict(self) -> Extracted | Rejected:
         if self.found is None:

@@ -263,13 +263,12 @@ def _walk_member_schemas(nodes: list[dict[str, Any]], name: str | int) -> Iterat
             elif isinstance(node.get("additionalProperties"), dict):
                 yield node["additionalProperties"]
             continue
-        first = node.get(
-            "prefixItems", node["items"] if isinstance(node.get("items"), list) else ()
-        )
+        items = node.get("items")
+        first = node.get("prefixItems", items if isinstance(items, list) else ())
         if name < len(first):
             yield first[name]
-        elif isinstance(node.get("items"), dict):
-            yield node["items"]
+        elif isinstance(items, dict):
+            yield items
 
 
 _UNKNOWN: Final = "is not a property that is known here"
@@ -339,13 +338,10 @@ def of_model(model: type[BaseModel], value: Any) -> tuple[Violation, ...]:
             with contextlib.suppress(pydantic.ValidationError):
                 model.model_validate_json(pydantic_core.to_json(_whole_numbers(raw)), strict=True)
                 return ()
-        return _sorted(
-            (
-                _without_tags(e["loc"], value),
-                _word_pydantic_error(e["type"], e["msg"], e.get("ctx", {})),
-            )
-            for e in error.errors(include_url=False, include_input=False)
-        )
+        found = error.errors(include_url=False, include_input=False)
+        words = (_word_pydantic_error(e["type"], e["msg"], e.get("ctx", {})) for e in found)
+        places = (_without_tags(e["loc"], value) for e in found)
+        return _sorted(zip(places, words, strict=True))
     return ()
 
 
@@ -363,12 +359,8 @@ def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     ordered = sorted(
         set(found), key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1])
     )
-    return tuple(
-        Violation(
-            format_json_pointer(path), shortened(one_line(escaped_text(message)), MESSAGE_MAX)
-        )
-        for path, message in ordered[:VIOLATIONS_MAX]
-    )
+    said = ((path, one_line(escaped_text(message))) for path, message in ordered[:VIOLATIONS_MAX])
+    return tuple(Violation(format_json_pointer(p), shortened(m, MESSAGE_MAX)) for p, m in said)
 
 
 def _describe_schema_error(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:
@@ -382,9 +374,8 @@ def _describe_schema_error(error: ValidationError, value: Any) -> Iterator[Place
         kind: Any = error.kind  # what it holds depends on its name
         match kind.name:
             case "anyOf" | "oneOf":
-                meant, instead = _pick_meant_branch(
-                    kind.context, path, _follow_value_path(value, path)
-                )
+                inner = _follow_value_path(value, path)
+                meant, instead = _pick_meant_branch(kind.context, path, inner)
                 work.extend(meant)
                 yield from instead
             case "additionalProperties" | "unevaluatedProperties":
@@ -419,23 +410,15 @@ def _pick_meant_branch(
         return [], [(path, "matches more than one of the forms of which it must be one")]
     fitting = [b for b in branches if not any(_is(e, path, "type") for e in b)]
     if not fitting:
-        types = {
-            t: None
-            for b in branches
-            for e in b
-            if _is(e, path, "type")
-            for t in _read_error_kind(e).types
-        }
+        kinds = (_read_error_kind(e).types for b in branches for e in b if _is(e, path, "type"))
+        types = {t: None for kind in kinds for t in kind}
         return [], [(path, f"must be {' or '.join(types)}, not {_type(item)}")]
     untagged = [b for b in fitting if not any(_is_discriminator_mismatch(e, path) for e in b)]
     if not untagged:
         fixed = [e for b in fitting for e in b if _is_discriminator_mismatch(e, path)]
         at = tuple(fixed[0].instance_path)
-        values = {
-            quote_foreign_value(_read_error_kind(e).expected_value): None
-            for e in fixed
-            if tuple(e.instance_path) == at
-        }
+        there = (_read_error_kind(e) for e in fixed if tuple(e.instance_path) == at)
+        values = {quote_foreign_value(kind.expected_value): None for kind in there}
         return [], [(at, f"must be one of {', '.join(values)}")]
     if len(untagged) > 1:
         said = [{(*e.instance_path, e.kind.name, e.message) for e in b} for b in untagged]
@@ -486,9 +469,8 @@ def _without_tags(location: tuple[str | int, ...], value: Any) -> Path:
     for at, part in enumerate(location):
         last = at == len(location) - 1
         inside: Any = value
-        if (isinstance(value, dict) and part in value) or (
-            isinstance(value, list) and isinstance(part, int) and part < len(value)
-        ):
+        is_item = isinstance(value, list) and isinstance(part, int) and part < len(value)
+        if is_item or (isinstance(value, dict) and part in value):
             value = inside[part]
         elif not (last and isinstance(value, dict)):
             continue

@@ -76,13 +76,8 @@ def provider(
     except ValueError as error:
         raise SettingsError(f"base_url: {error}") from error
     kind = AnthropicProvider if name == "anthropic" else OpenAIProvider
-    return kind(
-        _require_provider_key(name, (keys or {}).get(name), url),
-        name=name,
-        model=model or DEFAULT_MODELS[name],
-        base_url=url,
-        **asked,
-    )
+    key = _require_provider_key(name, (keys or {}).get(name), url)
+    return kind(key, name=name, model=model or DEFAULT_MODELS[name], base_url=url, **asked)
 
 
 def check_installed(name: str, package: str) -> None:
@@ -92,10 +87,8 @@ def check_installed(name: str, package: str) -> None:
         ProviderMissing: it is not installed.
     """
     if find_spec(package) is None:
-        raise ProviderMissing(
-            f"the provider {name} needs the package {package!r}, which is not installed: "
-            f"`pip install {package}`"
-        )
+        more = f"which is not installed: `pip install {package}`"
+        raise ProviderMissing(f"the provider {name} needs the package {package!r}, {more}")
 
 
 def check_importable(asked: RemoteProvider) -> None:
@@ -127,9 +120,8 @@ def _require_provider_key(name: str, key: Secret | None, url: str) -> Secret:
         ProviderMissing: it is missing.
     """
     if not key and url == BASE_URLS[name]:
-        raise ProviderMissing(
-            f"the provider {name} needs a key: set {' or '.join(KEY_VARIABLES[name])}"
-        )
+        variables = " or ".join(KEY_VARIABLES[name])
+        raise ProviderMissing(f"the provider {name} needs a key: set {variables}")
     return key or Secret("")
 
 
@@ -336,10 +328,8 @@ class OpenAIProvider(RemoteProvider):
         response, valid = self.body(answer, _OpenAIResponse)
         usage = http_body.read_body_object(response.usage)
         why = http_body.read_body_object(response.incomplete_details).get("reason")
-        messages = [
-            _OpenAIMessage(item.content) for item in response.output if item.type == "message"
-        ]
-        text, refusal = _join_message_texts(messages)
+        messages = (item for item in response.output if item.type == "message")
+        text, refusal = _join_message_texts([_OpenAIMessage(one.content) for one in messages])
         found = self.completion(
             answer,
             text or "",

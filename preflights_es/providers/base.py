@@ -92,9 +92,8 @@ class LLMProvider(ABC):
             LLMError: no usable response.
             ValueError: there are no messages, or one has an unknown role.
         """
-        return decode_completion_text(
-            await self.answered(self.asked([_convert_to_message(said) for said in messages]))
-        )
+        request = self.asked([*map(_convert_to_message, messages)])
+        return decode_completion_text(await self.answered(request))
 
     async def answered(self, request: CompletionRequested) -> Completion:
         """As `respond`, for a request outside of a log: again without what the server refuses."""
@@ -301,9 +300,8 @@ class RecordedProvider(LLMProvider):
         Raises:
             Unrecorded: there is none.
         """
-        same = [
-            p for p in self._same[digest_request(request)] if p.request.call not in self._served
-        ]
+        alike = self._same[digest_request(request)]
+        same = [pair for pair in alike if pair.request.call not in self._served]
         pair = same[0] if same else self._calls.get(request.call) if self._by_call else None
         if pair is None or pair.request.call in self._served:
             raise Unrecorded(request)
@@ -391,10 +389,8 @@ class ReferenceProvider(LLMProvider):
         name = request.contract.rpartition(".v")[0]
         if name not in self._references:
             expected = ", ".join(sorted(self._references))
-            raise LLMAPIError(
-                f"no rules answer the contract {request.contract!r}, only {expected}: "
-                "choose another provider"
-            )
+            more = f"only {expected}: choose another provider"
+            raise LLMAPIError(f"no rules answer the contract {request.contract!r}, {more}")
         text = self._references[name](request)
         return Completion(text=text, model=request.model, stop_reason="end_turn")
 

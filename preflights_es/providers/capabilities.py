@@ -158,11 +158,8 @@ def parameters_for(
     if provider != "anthropic" and settings.api == "responses":
         values["store"] = False  # else OpenAI keeps what was said for thirty days
     untaken = _untaken.get((provider, model, settings.base_url or BASE_URLS[provider]), ())
-    return tuple(
-        (name, msgspec.json.encode(value).decode())
-        for name, value in values.items()
-        if name not in untaken
-    )
+    taken = {name: value for name, value in values.items() if name not in untaken}
+    return tuple((name, msgspec.json.encode(value).decode()) for name, value in taken.items())
 
 
 OPTIONAL: Final = (

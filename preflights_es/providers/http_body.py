@@ -107,9 +107,8 @@ def problem_of_proxy() -> str:
 async def _read_response_body(response: Any) -> bytes:
     encoding = response.headers.get("content-encoding", "")
     if encoding.strip().lower() not in ENCODINGS:
-        raise LLMAPIError(
-            f"the response is encoded as {encoding!r}, which the request did not accept"
-        )
+        found = f"the response is encoded as {encoding!r}"
+        raise LLMAPIError(f"{found}, which the request did not accept")
     body = bytearray()
     async for chunk in response.aiter_bytes():
         body += chunk
@@ -131,12 +130,9 @@ _RUNS = re.compile("[\udc80-\udcff]+|[^\udc80-\udcff]+")
 
 def restore_body_bytes(text: str) -> bytes:
     """The bytes of a text out of a body that was no valid UTF-8, as they came."""
-    return b"".join(
-        run.encode(
-            "utf-8", "surrogateescape" if "\udc80" <= run[0] <= "\udcff" else "surrogatepass"
-        )
-        for run in _RUNS.findall(text)
-    )
+    runs = ((run, "\udc80" <= run[0] <= "\udcff") for run in _RUNS.findall(text))
+    ways = ((run, "surrogateescape" if is_byte else "surrogatepass") for run, is_byte in runs)
+    return b"".join(run.encode("utf-8", way) for run, way in ways)
 
 
 def is_unicode(text: str) -> bool:

@@ -396,9 +396,8 @@ class RemoteProvider(LLMProvider):
         content_type = answer.headers.get("content-type", "").strip().lower()
         if not content_type.endswith("json"):
             kind = content_type or "a body without a type"
-            raise self.failure(
-                f"it answered {kind} and not JSON: is `base_url` right?{self._begins(answer)}"
-            )
+            found = f"it answered {kind} and not JSON"
+            raise self.failure(f"{found}: is `base_url` right?{self._begins(answer)}")
         return self.read(answer)
 
     def body(self, answer: HttpAnswer, kind: type[T]) -> tuple[T, bool]:
@@ -505,7 +504,5 @@ class RemoteProvider(LLMProvider):
 
         Addresses stay out of it: they tell where a company keeps its servers.
         """
-        return kind(
-            self._discretion.said(f"{self.name}: {text}", MESSAGE_MAX),
-            retry_after_ms=retry_after_ms,
-        )
+        said = self._discretion.said(f"{self.name}: {text}", MESSAGE_MAX)
+        return kind(said, retry_after_ms=retry_after_ms)

@@ -263,9 +263,8 @@ class ResponseBank:
         Raises:
             ValueError: there is no such route, or the prompt is empty.
         """
-        return self._simulator.text(
-            replace(_build_direct_request(prompt), parameters=((ROUTE, route),))
-        )
+        request = replace(_build_direct_request(prompt), parameters=((ROUTE, route),))
+        return self._simulator.text(request)
 
 
 class FaultInjector:
@@ -285,9 +284,8 @@ class FaultInjector:
         Raises:
             LLMTimeoutError, LLMAPIError, LLMRateLimitError: as drawn.
         """
-        return decode_completion_text(
-            await self._around(response).respond(_build_direct_request(prompt, attempt))
-        )
+        request = _build_direct_request(prompt, attempt)
+        return decode_completion_text(await self._around(response).respond(request))
 
     def _around(self, response: str) -> FaultyProvider:
         return FaultyProvider(_FixedResponseProvider(response), self.seed, self.faults)

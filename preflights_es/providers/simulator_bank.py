@@ -487,9 +487,8 @@ def draw_evolution_response(draws: Draws, request: CompletionRequested) -> str:
     kind = draws.weighted(EVOLUTIONS, weights)
     subjects = list(find_data_names(text, 2)) or [word for word in found if word not in SIGNS]
     reason = draws.pick(REASONS[kind]).format(draws.pick(subjects or ["the subject"]))
-    return _encode_response_json(
-        {"type": kind, "reason": reason, "confidence": draws.between(50, 99) / 100}
-    )
+    confidence = draws.between(50, 99) / 100
+    return _encode_response_json({"type": kind, "reason": reason, "confidence": confidence})
 
 
 # 11. Categories -------------------------------------------------------------------------------
