@@ -54,10 +54,8 @@ def _redact_stream(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
     blocks = [*_blocks_of(lines)]
     payloads = [_payload(block) for block in blocks]
     parsed = [parse_json_text(payload, in_stream=True) for payload in payloads]
-    strings = [
-        found.strings if found else [BodyString(payload)]
-        for payload, found in zip(payloads, parsed, strict=True)
-    ]
+    pairs = zip(payloads, parsed, strict=True)
+    strings = [found.strings if found else [BodyString(payload)] for payload, found in pairs]
     texts = [[string.text for string in block] for block in strings]
     told = list[str]()
     for places in _texts_of(strings):
@@ -68,10 +66,8 @@ def _redact_stream(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
         new = _spread(pieces, redacted.text) if len(pieces) > 1 else [redacted.text]
         for (block, number), piece in zip(places, new, strict=True):
             texts[block][number] = piece
-    written = (
-        _write_block(block, payload, found, new)
-        for block, payload, found, new in zip(blocks, payloads, parsed, texts, strict=True)
-    )
+    parts = zip(blocks, payloads, parsed, texts, strict=True)
+    written = (_write_block(*one) for one in parts)
     return Redacted("".join(written), tuple(told))
 
 

@@ -12,6 +12,7 @@ import re
 from binascii import a2b_base64
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, NamedTuple, TypeVar
 
 from preflights_es.kernel.errors import Refused
@@ -297,9 +298,8 @@ def redact_string(
             named = plain_form(label).lower()
             tells = mentions(f"{named}:") or "cookie" in named or "auth" in named
             label = label if tells else ""
-            known = Redacted(
-                *redact_until_stable(text, lambda one: _redact_once(one, label, kinds, depth))
-            )
+            once = partial(_redact_once, label=label, kinds=kinds, depth=depth)
+            known = Redacted(*redact_until_stable(text, once))
         _SEEN.remember(key, known)
         if known.kinds:  # what is redacted is read once more, with all that is around it
             _SEEN.remember((key[0], known.text, *key[2:]), Redacted(known.text, ()))

@@ -114,11 +114,9 @@ def specifies(value: str) -> bool:
         return False
     bare = value.strip("\"'`.,;:!?()[]")
     low = bare.strip("<>=≥≤~*").lower()
-    if (
-        compile_pattern(_NUMBERS).fullmatch(bare)
-        or low in read_word_table("vocabulary")
-        or is_technical(low)
-    ):
+    if low in read_word_table("vocabulary") or is_technical(low):
+        return True
+    if compile_pattern(_NUMBERS).fullmatch(bare):
         return True
     pieces = [piece for piece in compile_pattern(r"[-_/+.,:;()|\s]+").split(low) if piece]
     terms = read_word_table("vocabulary") - read_word_table("label_words")
@@ -169,10 +167,8 @@ def is_noise(value: str, length_min: int = 16) -> bool:
     name = r"[a-z]*\d*(?:[-_./:](?:[a-z]+\d{0,2}|v?\d+))+"
     if compile_pattern(_UUID).match(value) or compile_pattern(name).fullmatch(value):
         return False
-    digits, letters = (
-        compile_pattern(r"\d").findall(value),
-        compile_pattern(r"[A-Za-z]").findall(value),
-    )
+    digits = compile_pattern(r"\d").findall(value)
+    letters = compile_pattern(r"[A-Za-z]").findall(value)
     turns = compile_pattern(r"\d(?=[A-Za-z])|[A-Za-z](?=\d)|[a-z](?=[A-Z])").findall(value)
     return min(len(digits), len(letters)) >= 3 and len(turns) >= (2 if len(digits) > 8 else 4)
 
@@ -209,11 +205,8 @@ class PlacedValue(NamedTuple):
 def gives_away(told: PlacedValue, place: LabelExpectation) -> bool:
     value, literal = told.value, place.literal
     if place.need == "pin":
-        return (
-            told.ended
-            and (told.manner != "loose" or place.caps)
-            and compile_pattern(r"\d{4,8}").fullmatch(value) is not None
-        )
+        is_pin = compile_pattern(r"\d{4,8}").fullmatch(value) is not None
+        return is_pin and told.ended and (told.manner != "loose" or place.caps)
     if len(value) < 4 or refers(value, quoted=told.quote not in {"", "`"}):
         return False
     if told.manner == "loose" and _is_loosely_prose(told, place):
@@ -253,9 +246,8 @@ def _is_password_told(told: PlacedValue, place: LabelExpectation) -> bool:
             return False
         return told.manner != "loose" or is_safe_mix(value)
     if value.isdigit():
-        return (told.manner != "loose" or len(value) >= 6) and (
-            told.ended or (told.tight and told.manner == "=")
-        )
+        is_whole = told.ended or (told.tight and told.manner == "=")
+        return is_whole and (told.manner != "loose" or len(value) >= 6)
     return _is_word_told(told, place)
 
 

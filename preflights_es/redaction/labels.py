@@ -364,11 +364,8 @@ def another(text: str, low: str, place: LabelExpectation, done: int) -> ValueExt
     if span is None or place.need in {"noise", "pin"} or text.startswith(("=", ":"), span.end):
         return None
     told = told_at(text, low, span.start, span, manner="loose")
-    return (
-        extend_to_value_end(text, span)
-        if "=" not in told.value and gives_away(told, place)
-        else None
-    )
+    is_given = "=" not in told.value and gives_away(told, place)
+    return extend_to_value_end(text, span) if is_given else None
 
 
 _REVERSED: Final = (
@@ -485,9 +482,8 @@ def find_labelled_secrets(text: str) -> Iterator[Span]:
             continue  # seldom so in prose, and soon seen
         if not (place := _expect_behind_label(text, low, label)):
             continue
-        span = in_front(text, low, label, place, done=done) or find_value_behind(
-            text, low, label, place, ways=ways
-        )
+        span = in_front(text, low, label, place, done=done)
+        span = span or find_value_behind(text, low, label, place, ways=ways)
         if span and not span.secret:
             position = span.end
             continue
@@ -558,9 +554,8 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
 
 
 def _need_of_key(left: str, label: re.Match[str]) -> Need | None:
-    if label["key"] == "clave" and compile_pattern(_USER_BEFORE).search(
-        left
-    ):  # usuario: x, clave: y
+    names_a_user = compile_pattern(_USER_BEFORE)  # usuario: x, clave: y
+    if label["key"] == "clave" and names_a_user.search(left):
         return "word"
     key = compile_pattern(_KEY_BEFORE).search(left)
     return "noise" if key is None else "code" if key["secret"] else None

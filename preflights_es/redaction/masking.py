@@ -184,9 +184,8 @@ def readings(text: str) -> tuple[str, ...]:
     odd = "".join(compile_pattern(_ODD).findall(text))
     if plain_form(odd) == odd:
         return ()
-    read = plain_form(
-        compile_pattern(f"[{TAGS}]").sub(lambda tag: chr(ord(tag.group()) - _TAG), text)
-    )
+    tags = compile_pattern(f"[{TAGS}]")
+    read = plain_form(tags.sub(lambda tag: chr(ord(tag.group()) - _TAG), text))
     return tuple({form: None for form in (plain_form(text), read) if form != text})
 
 
@@ -318,9 +317,8 @@ def holds_escapes(text: str) -> bool:
 def _character(escape: re.Match[str]) -> str:
     """What it stands for; a quote, a backslash and a control character stay escaped."""
     if escape["high"]:
-        code = (
-            0x10000 + ((int(escape["high"], 16) & 0x3FF) << 10) + (int(escape["low"], 16) & 0x3FF)
-        )
+        high, low = (int(escape[half], 16) & 0x3FF for half in ("high", "low"))
+        code = 0x10000 + (high << 10) + low
     elif escape["at"]:
         code = ord("@")
     else:
@@ -350,9 +348,9 @@ def _string(body: str, label: str, reading: _Reading, depth: int) -> str:
 
         return json.dumps(safe)[1:-1]
     word = plain_form(plain)
-    if word.startswith("[redacted:") or not (
-        compile_pattern(r"[^\s\"\\]+").fullmatch(word) and mentions(plain_form(label))
-    ):
+    if word.startswith("[redacted:") or not compile_pattern(r"[^\s\"\\]+").fullmatch(word):
+        return body
+    if not mentions(plain_form(label)):
         return body
     labelled = redact_hidden(f'{label}{word}"', kinds).text
     found = compile_pattern(r"(?<=\")\[redacted:\w+\](?=\"\Z)").search(labelled)

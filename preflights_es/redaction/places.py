@@ -100,11 +100,8 @@ def find_addressed_secrets(text: str) -> Iterator[Span]:
 
 
 def _find_by_table(table: str, text: str) -> Iterator[Span]:
-    found = [
-        span
-        for span in find_named_spans(find_by_table(table, text))
-        if not refers(text[span[0] : span[1]], quoted=False)
-    ]
+    spans = find_named_spans(find_by_table(table, text))
+    found = [span for span in spans if not refers(text[span[0] : span[1]], quoted=False)]
     yield from _apart(sorted(found, key=lambda span: (span[0], -span[1])))
 
 
@@ -181,9 +178,8 @@ def find_paired_passwords(text: str) -> Iterator[Span]:
         return
     for found in find_by_rule(_PAIR, text):
         start, value = found.start("password"), trimmed(found["password"])
-        known = (
-            specifies(value) or refers(value, quoted=False) or compile_pattern(EMAIL).match(value)
-        )
+        refers_to = specifies(value) or refers(value, quoted=False)
+        known = refers_to or compile_pattern(EMAIL).match(value)
         if len(value) >= 6 and is_safe_mix(value) and not known:
             yield start, start + len(value), "password"
 
@@ -222,19 +218,18 @@ _CONTAINERS: Final = r"\b(?:docker|podman|nerdctl|compose)\s+(?:run|create)\b[^\
 def find_option_passwords(text: str) -> Iterator[Span]:
     if not compile_pattern(_OPTION).search(lower_as_matched(text)):
         return
-    found = [
-        match.span(match.lastgroup or 0)
-        for match in find_by_table(_OPTIONS, text)
-        if _is_password(text, *match.span(match.lastgroup or 0), loose=match.lastgroup == "loose")
-    ]
-    yield from _apart((start, end, "password") for start, end in sorted(set(found)))
+    found = set[tuple[int, int]]()
+    for match in find_by_table(_OPTIONS, text):
+        span = match.span(match.lastgroup or 0)
+        if _is_password(text, *span, loose=match.lastgroup == "loose"):
+            found.add(span)
+    yield from _apart((start, end, "password") for start, end in sorted(found))
 
 
 def _is_password(text: str, start: int, end: int, *, loose: bool) -> bool:
     value = text[start:end]
-    if text[start - 1].isspace() and value.rstrip(".,;:!?").lower() in read_word_table(
-        "behind_an_option"
-    ):
+    word = value.rstrip(".,;:!?").lower()
+    if text[start - 1].isspace() and word in read_word_table("behind_an_option"):
         return False
     if compile_pattern(_OTHERS).match(value):
         return False

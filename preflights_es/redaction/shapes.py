@@ -236,9 +236,8 @@ def _block(text: str, begin: re.Match[str]) -> tuple[int, int] | None:
 
 def _block_tail(text: str, end: re.Match[str], done: int) -> tuple[int, int] | None:
     near = max(done, end.start() - 16)
-    if not compile_pattern(r"[A-Za-z0-9+/]{3}={0,2}(?:\s|\\n){1,9}$").search(
-        text, near, end.start()
-    ):
+    before = compile_pattern(r"[A-Za-z0-9+/]{3}={0,2}(?:\s|\\n){1,9}$")
+    if not before.search(text, near, end.start()):
         return None
     window = max(done, end.start() - _PEM_MAX)
     tail = compile_pattern(_PEM_TAIL).search(text, window, end.start())
@@ -303,9 +302,8 @@ def _is_address(text: str, found: re.Match[str]) -> bool:
         return False
     if compile_pattern(r"v?\d+\.\d|[1-9]x\.").match(domain):
         return False
-    if compile_pattern(r":(?:[~/.:]|\d{1,5}\b|[\w.-]+(?:/|\.[a-z]{2,4}\b))").match(
-        text, found.end()
-    ):
+    behind = compile_pattern(r":(?:[~/.:]|\d{1,5}\b|[\w.-]+(?:/|\.[a-z]{2,4}\b))")
+    if behind.match(text, found.end()):
         return False
     return compile_pattern(_LOGIN_BEFORE).search(before) is None
 
@@ -359,10 +357,8 @@ def _ends(candidate: str) -> tuple[int, ...]:
 
 def _is_card(candidate: str) -> bool:
     digits = "".join(c for c in candidate if c.isdigit())
-    known = any(
-        len(digits) in lengths and compile_pattern(prefix).match(digits)
-        for prefix, lengths in _CARDS
-    )
+    prefixes = (prefix for prefix, lengths in _CARDS if len(digits) in lengths)
+    known = any(compile_pattern(prefix).match(digits) for prefix in prefixes)
     return known and _luhn(digits) and not (len(digits) == 13 and _is_article(digits))
 
 
@@ -498,9 +494,8 @@ _AMOUNT: Final = (
 def phones(text: str) -> Iterator[Span]:
     found = [*find_by_rule(PHONE, text)]
     if "wa.me/" in (low := text.lower()) or "phone=" in low or "tel:" in low:
-        found = sorted(
-            (*found, *compile_pattern(_LINK).finditer(text)), key=lambda match: match.span()
-        )
+        found += compile_pattern(_LINK).finditer(text)
+        found.sort(key=lambda match: match.span())
     done = 0
     for match in found:
         start, end = match.span("linked" if match.re is compile_pattern(_LINK) else 0)
@@ -524,13 +519,12 @@ def _is_phone(text: str, found: re.Match[str]) -> bool:
     if "." in national and compile_pattern(r"(?:\.[0-9]+){2,}").fullmatch(national) is None:
         return False  # a decimal number, a place on the globe
     # Also thousands are grouped so, and a large number is written in one run.
-    if not (
-        national.isdigit() or compile_pattern(rf"(?:[{_BLANK}.][0-9]{{3}})+").fullmatch(national)
-    ):
+    thousands = compile_pattern(rf"(?:[{_BLANK}.][0-9]{{3}})+")
+    if not (national.isdigit() or thousands.fullmatch(national)):
         return True
-    if compile_pattern(_MEASURED).match(text, found.end()) or compile_pattern(_AMOUNT).search(
-        before
-    ):
+    if compile_pattern(_MEASURED).match(text, found.end()):
+        return False
+    if compile_pattern(_AMOUNT).search(before):
         return False
     short = compile_pattern(_SHORT_PLANS).fullmatch(found["country"]) is not None
     return called or len(digits) > _DIGITS_MIN or short

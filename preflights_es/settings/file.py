@@ -243,10 +243,8 @@ class Layers(tuple[Layer, ...]):
 def outside(options: Mapping[str, Any], env: Mapping[str, str]) -> Iterator[Layer]:
     """Options and variables."""
     called = {"actor": "--as"}
-    yield Layer(
-        _without_missing_values(options),
-        lambda name: called.get(name, f"--{name.replace('_', '-')}"),
-    )
+    given = _without_missing_values(options)
+    yield Layer(given, lambda name: called.get(name, f"--{name.replace('_', '-')}"))
     for names in _OURS, _SEEDS:
         values = {name: env.get(variable) or None for name, variable in names.items()}
         yield Layer(_without_missing_values(values), names.__getitem__)
@@ -340,11 +338,8 @@ PROVIDERS: Final = ("provider", "LLM_PROVIDER")
 def users_keys(told: FileSettings) -> list[str]:
     """The keys of a file that only the user's own may have, in the order of their lines."""
     source = told.source
-    names = (
-        name
-        for name, value in told.values.items()
-        if KEYS[name].is_own and (name not in PROVIDERS or ALIASES.get(value, value) in REAL)
-    )
+    own = ((name, value) for name, value in told.values.items() if KEYS[name].is_own)
+    names = (n for n, value in own if n not in PROVIDERS or ALIASES.get(value, value) in REAL)
     return sorted(names, key=lambda name: find_key_line(source.text, (*source.prefix, name)))
 
 
@@ -455,9 +450,8 @@ def _converted(source: SettingsFileSource, data: Any) -> FileSettings | None:
     except msgspec.ValidationError as error:
         raise source.wrong(*_locate_validation_error(str(error), _settings_file_shape())) from error
     values = {key: value for key in KEYS if (value := getattr(table, key)) is not None}
-    return FileSettings(
-        source, values, {name: _workflow(source, name, tables[name]) for name in tables}
-    )
+    workflows = {name: _workflow(source, name, table) for name, table in tables.items()}
+    return FileSettings(source, values, workflows)
 
 
 def _settings_file_shape() -> type[msgspec.Struct]:
@@ -480,9 +474,8 @@ def _workflow(source: SettingsFileSource, name: str, data: Any) -> Any:
     try:
         table = msgspec.convert(data, told.shape)
     except msgspec.ValidationError as error:
-        at, found = _place_of_entry(data, told.shape) or _locate_validation_error(
-            str(error), told.shape
-        )
+        place = _place_of_entry(data, told.shape)
+        at, found = place or _locate_validation_error(str(error), told.shape)
         raise source.wrong((name, *at), found) from error
     return told.configured(source, table)
 
@@ -528,10 +521,8 @@ def _locate_validation_error(message: str, shape: Any) -> tuple[tuple[str, ...],
         known = ", ".join(_struct_of(_kind_at(shape, path)).__struct_encode_fields__)
         return (*path, unknown.group(1)), f"unknown key: expected one of {known}"
     if found := _NO_CHOICE.fullmatch(text):
-        return (
-            path,
-            f"found {found[1]}, expected {' or '.join(_allowed_words(_kind_at(shape, path)))}",
-        )
+        expected = " or ".join(_allowed_words(_kind_at(shape, path)))
+        return path, f"found {found[1]}, expected {expected}"
     return path, (text[0].lower() + text[1:]).replace(" | null`", "`")
 
 

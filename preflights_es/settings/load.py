@@ -112,9 +112,8 @@ def check_options(provider: str, named: Mapping[str, str | None]) -> None:
         if named.get(name) is not None:
             option = name.replace("_", "-")
             todo = "add --provider sim" if name in SIMULATED else "name another --provider"
-            raise SettingsError(
-                f"--{option}: the provider {provider} takes none: leave it out or {todo}"
-            )
+            found = f"--{option}: the provider {provider} takes none"
+            raise SettingsError(f"{found}: leave it out or {todo}")
 
 
 def _named_in(layer: Layer) -> str:

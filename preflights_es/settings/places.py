@@ -94,9 +94,8 @@ def signs(env: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Pairs of an agent's name and a variable that shows it."""
     for agent, variable in SIGNS:
         name, equals, value = variable.partition("=")
-        if name != NAMED and (
-            env.get(name) == value if equals else _is_value_set(env.get(name, ""))
-        ):
+        is_seen = env.get(name) == value if equals else _is_value_set(env.get(name, ""))
+        if name != NAMED and is_seen:
             yield agent, name
     if _is_value_set(env.get(NAMED, "")):
         yield "agent", NAMED
@@ -136,11 +135,9 @@ def is_git_s(folder: Path) -> bool:
     Source: `is_git_directory` and `validate_headref` of git's setup.c and path.c.
     """
     common = common_of(folder)
-    return (
-        common is not None
-        and _is_head(folder / "HEAD")
-        and all(os.access(common / name, os.X_OK) for name in ("objects", "refs"))
-    )
+    if common is None or not _is_head(folder / "HEAD"):
+        return False
+    return all(os.access(common / name, os.X_OK) for name in ("objects", "refs"))
 
 
 def _is_head(path: Path) -> bool:
@@ -187,10 +184,8 @@ def own_folder(root: Path, common: Path) -> Path:
         SettingsError: it is another repository's, or a link leads to it or to its log.
     """
     if not is_own(root, common):
-        raise SettingsError(
-            f"{root / '.git'} points at another repository, {common}: if this is a work tree of "
-            f"it, run `git worktree repair` there; else {INSTEAD}"
-        )
+        todo = f"if this is a work tree of it, run `git worktree repair` there; else {INSTEAD}"
+        raise SettingsError(f"{root / '.git'} points at another repository, {common}: {todo}")
     folder = common / FOLDER
     for path in (folder, folder / "log.db"):
         if path.is_symlink():
@@ -248,10 +243,8 @@ def plain_name(env: Mapping[str, str], common: Path | None) -> str | None:
     if any("GIT_CONFIG" in key and key != _NO_SYSTEM for key in env):
         return None
     home = Path(env.get("HOME") or os.devnull)
-    files = (
-        home / ".gitconfig",
-        Path(env.get("XDG_CONFIG_HOME") or home / ".config", "git/config"),
-    )
+    folder = env.get("XDG_CONFIG_HOME") or home / ".config"
+    files = (home / ".gitconfig", Path(folder, "git/config"))
     if env.get(_NO_SYSTEM) in ("1", "true") and not any(map(os.path.lexists, files)):
         return ""
     own = read_git_pointer(files[0])
@@ -392,9 +385,8 @@ def _state_folder(env: Mapping[str, str]) -> Path:
 
 def cache_folder(env: Mapping[str, str]) -> Path | None:
     """Where what can be made again is kept; None where the environment names no absolute folder."""
-    return _user_folder(
-        env, "XDG_CACHE_HOME", (".cache",), ("Library", "Caches"), windows="LOCALAPPDATA"
-    )
+    mac = ("Library", "Caches")
+    return _user_folder(env, "XDG_CACHE_HOME", (".cache",), mac, windows="LOCALAPPDATA")
 
 
 UTF8_MAX: Final = 4  # bytes of a character
@@ -460,11 +452,8 @@ def plan_documents(layers: Layers) -> PlansTable:
         return PlansTable()
     found, source = msgspec.structs.asdict(said.value), said.layer.file
     assert source is not None, "only a file says a table"
-    paths = {
-        name: _inside(path, "a file", partial(source.wrong, ("plans", name)))
-        for name, path in found.items()
-    }
-    return PlansTable(**paths)
+    wrong = {name: partial(source.wrong, ("plans", name)) for name in found}
+    return PlansTable(**{name: _inside(found[name], "a file", wrong[name]) for name in found})
 
 
 def _inside(path: str, what: str, refused: Callable[[str], SettingsError]) -> str:
