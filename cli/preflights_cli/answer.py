@@ -65,9 +65,8 @@ def answer_command(
     if relayed and not answer:
         raise click.UsageError("--relayed takes an answer")
     given = answer_options.parse_answer_words(answer)
-    return say_session_result(
-        voice, sessions.answer_session(app, session, given, relays=relayed, reasons=reasons)
-    )
+    done = sessions.answer_session(app, session, given, relays=relayed, reasons=reasons)
+    return say_session_result(voice, done)
 
 
 def _refuse_nothing(answer: tuple[str, ...], reasons: StatedReasons | None) -> None:
@@ -95,9 +94,8 @@ def revise_command(
     """
     _refuse_nothing(answer, reasons)
     given = answer_options.keyed(answer)
-    return say_session_result(
-        voice, sessions.answer_session(app, session, given, revise=True, reasons=reasons)
-    )
+    done = sessions.answer_session(app, session, given, revise=True, reasons=reasons)
+    return say_session_result(voice, done)
 
 
 @click.command()

@@ -191,19 +191,15 @@ def _say_projections(voice: Voice, astray: Sequence[Astray]) -> None:
         voice.say(f"{of}the projection {one.projection!r}: {escaped_text(one.found)}")
     if astray:
         names = " ".join(sorted({one.projection for one in astray}))
-        voice.say(
-            "They differ from the log: rebuild them with "
-            f"`preflights admin projections rebuild {names}`."
-        )
+        todo = f"rebuild them with `preflights admin projections rebuild {names}`."
+        voice.say(f"They differ from the log: {todo}")
 
 
 def _say_unwritten(voice: Voice, unwritten: Sequence[Unwritten]) -> None:
     for document in unwritten[:UNWRITTEN_MAX]:
         id_ = short_session(document.session_id)
-        voice.say(
-            f"{id_}: {escaped_text(document.path)} came with an import and was not written here: "
-            f"`preflights resume {id_}` writes it"
-        )
+        then = f"and was not written here: `preflights resume {id_}` writes it"
+        voice.say(f"{id_}: {escaped_text(document.path)} came with an import {then}")
     if more := max(len(unwritten) - UNWRITTEN_MAX, 0):
         voice.say(f"and {count_in_words(more, 'more document')}; --json has all of them")
 
@@ -238,10 +234,8 @@ def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
         for one in inputs[:INPUTS_MAX]:
             by = recorded_by(one.actor_kind or "", one.actor_name or "")
             recorded_minute = minute(iso(one.recorded_at))
-            voice.say(
-                f"  event {one.version}, {recorded_minute}: "
-                f"{escaped_text(event_in_words(one.type))} by {by}"
-            )
+            said = f"{escaped_text(event_in_words(one.type))} by {by}"
+            voice.say(f"  event {one.version}, {recorded_minute}: {said}")
         if more := max(len(inputs) - INPUTS_MAX, 0):
             voice.say(f"  and {count_in_words(more, 'more Input')}")
     if more := max(len(grew) - GREW_MAX, 0):

@@ -158,11 +158,8 @@ class Lazy(click.Group):
 
     def _below(self, found: Mapping[str, Entry]) -> dict[str, Entry]:
         prefix = self._prefix
-        return {
-            name.removeprefix(prefix): entry
-            for name, entry in found.items()
-            if name.startswith(prefix) and " " not in name.removeprefix(prefix)
-        }
+        inside = [(n.removeprefix(prefix), one) for n, one in found.items() if n.startswith(prefix)]
+        return {name: entry for name, entry in inside if " " not in name}
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click's signature
         return list(self.table())
@@ -205,14 +202,10 @@ class Lazy(click.Group):
         """From the table: a key press must not import every command."""
         from click.shell_completion import CompletionItem
 
-        return [
-            *(
-                CompletionItem(name, help=text)
-                for name, (_, text) in self.table().items()
-                if name.startswith(incomplete)
-            ),
-            *click.Command.shell_complete(self, ctx, incomplete),
-        ]
+        texts = {name: text for name, (_, text) in self.table().items()}
+        fitting = [name for name in texts if name.startswith(incomplete)]
+        found = [CompletionItem(name, help=texts[name]) for name in fitting]
+        return found + click.Command.shell_complete(self, ctx, incomplete)
 
 
 class Program(Lazy):

@@ -325,11 +325,8 @@ def _opening(
     @click.pass_context
     @wraps(command)
     def wrapped(ctx: click.Context, /, *args: Any, **options: Any) -> R:
-        voice = Voice(
-            as_json=options.pop("as_json"),
-            quiet=options.pop("quiet"),
-            verbose=options.pop("verbose"),
-        )
+        said = {name: options.pop(name) for name in ("as_json", "quiet", "verbose")}
+        voice = Voice(**said)
         options.pop("debug")
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})
@@ -429,10 +426,8 @@ def hint_other_projects(app: Request, voice: Voice) -> None:
     """Where a project has no session yet: that the log holds those of others."""
     project, store = app.process.project, app.process.store
     if store.heads(None, 1) and not store.heads(project, 1):
-        voice.hint(
-            f"This is the project {project}; the log holds sessions of others: "
-            "`preflights sessions --any-project --all-workflows` lists them."
-        )
+        todo = "`preflights sessions --any-project --all-workflows` lists them."
+        voice.hint(f"This is the project {project}; the log holds sessions of others: {todo}")
 
 
 BAR_FROM: Final = 200  # sessions: fewer are done before a bar is drawn

@@ -96,10 +96,8 @@ def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -
         (short_session(one.session_id), SAID[one.kind], _waiting_subject(one), settling(one))
         for one in found
     )
-    filed = (
-        (short_session(one.session_id), "file", _session_file_state(one), _syncs(one))
-        for one in files
-    )
+    states = ((one, _session_file_state(one)) for one in files)
+    filed = ((short_session(one.session_id), "file", state, _syncs(one)) for one, state in states)
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
 
 
@@ -205,10 +203,8 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
     if code := session_exit_code(done):
         why = "; ".join(refusal.message for refusal in done.refusals) or _waits(done)
         settle = shown_of(one.workflow).accept.format(id=short_session(one.session_id))
-        click.echo(
-            f"{short_session(one.session_id)} is not confirmed: {escaped_text(why)}: {settle}",
-            err=True,
-        )
+        id_ = short_session(one.session_id)
+        click.echo(f"{id_} is not confirmed: {escaped_text(why)}: {settle}", err=True)
     return code
 
 

@@ -98,13 +98,8 @@ def _usage_table_row(one: UsageTotals, names: Sequence[By]) -> tuple[str, ...]:
 
 def _failed_calls_in_words(one: UsageTotals) -> str:
     """The number of failed calls in words; empty without any."""
-    counts = (
-        ("retries", one.retries),
-        ("failed", one.failed),
-        ("rejected", one.rejected),
-        ("fallbacks", one.fallbacks),
-        ("late", one.late),
-    )
+    names = ("retries", "failed", "rejected", "fallbacks", "late")
+    counts = [(name, getattr(one, name)) for name in names]
     return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 
@@ -137,11 +132,8 @@ def prompts_command(name: str | None, as_json: bool) -> int:
       preflights prompts clarify > new.md
       preflights regress --prompt clarify=new.md
     """
-    used = [
-        (key, workflow.name, prompt(workflow.led.package, id_))
-        for workflow in WORKFLOWS.installed()
-        for key, id_ in workflow.led.prompts
-    ]
+    leads = [(one.name, one.led) for one in WORKFLOWS.installed()]
+    used = [(k, name, prompt(led.package, id_)) for name, led in leads for k, id_ in led.prompts]
     if name is not None:
         used = [_find_prompt(name, used)]
         if not as_json:
@@ -153,10 +145,8 @@ def prompts_command(name: str | None, as_json: bool) -> int:
     asks = {"provider": settings.provider, "model": settings.model, "host": settings.host}
     voice.json({"format": "prompts/1", "prompts": rows, "asks": asks})
     if not as_json:
-        streamed(
-            ("name", "version", "workflow", "sha256"),
-            ((key, one.id, workflow, one.sha256[:DIGITS]) for key, workflow, one in used),
-        )
+        cells = ((key, one.id, workflow, one.sha256[:DIGITS]) for key, workflow, one in used)
+        streamed(("name", "version", "workflow", "sha256"), cells)
         if host := settings.host:
             who = f"{settings.provider} {settings.model}"
             voice.say(f"\nA new session sends them to {who} at {host}.")

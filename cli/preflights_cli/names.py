@@ -87,12 +87,8 @@ def _names_of_kind(process: Process, kind: Kind, begin: str) -> Iterator[tuple[s
     if kind == "session":
         yield LAST, "the newest session that the command takes"
         heads = process.store.heads(process.project, LOOKED_AT)
-        found = (
-            head.session_id
-            for head in heads
-            if short_session(head.session_id).startswith(begin)
-            and is_listed(process.runner, head, ANY)
-        )
+        fitting = (head for head in heads if short_session(head.session_id).startswith(begin))
+        found = (head.session_id for head in fitting if is_listed(process.runner, head, ANY))
         for session_id in islice(found, OFFERED):
             yield short_session(session_id), _view_of(process, session_id)[0]
         return

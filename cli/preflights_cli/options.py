@@ -141,13 +141,8 @@ def _stated_reasons(
     hold: Hold | None,
     **more: Any,
 ) -> dict[str, Any]:
-    said = StatedReasons(
-        because,
-        consequences,
-        tuple(map(alternative, alternatives)),
-        paths=paths or UNSET,
-        hold=hold or UNSET,
-    )
+    read = tuple(map(alternative, alternatives))
+    said = StatedReasons(because, consequences, read, paths=paths or UNSET, hold=hold or UNSET)
     return {"reasons": None if said == StatedReasons() else said, **more}
 
 

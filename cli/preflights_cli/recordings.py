@@ -252,9 +252,8 @@ def _does(change: SessionChange) -> str:
     if change.superseded_by is not None:
         parts.append(f"it is replaced by {escaped_text(short_session(change.superseded_by))}")
     elif change.status_before != change.status_after:
-        before, after = (
-            status.replace("_", " ") for status in (change.status_before, change.status_after)
-        )
+        both = (change.status_before, change.status_after)
+        before, after = (status.replace("_", " ") for status in both)
         parts.append(f"it was {before}, and becomes {after}")
     return ", ".join(parts)
 

@@ -132,10 +132,8 @@ def _say_again(voice: Voice, result: Rerun, *, everything: bool) -> None:
     voice.say(f"{id_} {title}: {result.status}: {ran}")
     _say_run(voice, result)
     for change in result.changes:
-        said = [
-            format_replay_value(value_of_pointer(change.pointer, one))
-            for one in (change.recorded, change.child)
-        ]
+        both = (change.recorded, change.child)
+        said = [format_replay_value(value_of_pointer(change.pointer, one)) for one in both]
         voice.say(f"  {escaped_text(change.place)}: {' -> '.join(said)}")
     if result.otherwise and result.differences and not result.changes:
         voice.say("  it comes to the same: only events differ, which --all shows")
@@ -155,10 +153,8 @@ def _say_run(voice: Voice, result: Rerun) -> None:
         voice.say(escaped_text(f"  it ends there: {result.stopped}"))
     if result.fault is not None:
         fault = result.fault
-        voice.say(
-            f"  raises in today's code at version {fault.version}: {fault.error}: "
-            f"{escaped_text(fault.message)} ({fault.file}, line {fault.line})"
-        )
+        why = f"{fault.error}: {escaped_text(fault.message)} ({fault.file}, line {fault.line})"
+        voice.say(f"  raises in today's code at version {fault.version}: {why}")
     for left in result.left:
         which = f"the Input at event {left.version}" if left.version else "an answer"
         name = event_in_words(left.type)
@@ -259,10 +255,8 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
     if result.fault is not None:
         fault = result.fault
         what = "raises again" if fault.recorded else "raises in today's code"
-        voice.say(
-            f"{id_} {what} at version {fault.version}: {fault.error}: {escaped_text(fault.message)}"
-            f" ({fault.file}, line {fault.line})"
-        )
+        why = f"{escaped_text(fault.message)} ({fault.file}, line {fault.line})"
+        voice.say(f"{id_} {what} at version {fault.version}: {fault.error}: {why}")
     for divergence in result.divergences:
         say_divergence(voice, id_, divergence)
     if rest := result.differences - len(result.divergences):
@@ -271,10 +265,8 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
 
 def _say_generation(voice: Voice, result: Replayed) -> None:
     if result.generation:
-        voice.hint(
-            f"{escaped_text(result.generation)} answered, which is not today's: "
-            "its responses were not computed again."
-        )
+        why = "its responses were not computed again."
+        voice.hint(f"{escaped_text(result.generation)} answered, which is not today's: {why}")
 
 
 @click.command()
