@@ -210,16 +210,9 @@ def _say_compared(voice: Voice, compared: CheckpointComparison, file: str) -> No
     _say_grown(voice, compared.grew)
     for session_id in compared.erased:
         voice.say(f"{short_session(session_id)} was erased since; its chain is what it was")
-    numbers = ", ".join(
-        f"{number:,} {what}"
-        for number, what in (
-            (compared.same, "as they were"),
-            (compared.grown, "grown"),
-            (compared.new, "new"),
-            (len(compared.differences), "not what they were"),
-        )
-        if number
-    )
+    counts = {"as they were": compared.same, "grown": compared.grown, "new": compared.new}
+    counts["not what they were"] = len(compared.differences)
+    numbers = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
     sessions = count_in_words(compared.sessions, "session")
     voice.say(f"Against {escaped_text(file)} ({sessions}): {numbers or 'nothing is there'}.")
 
@@ -227,9 +220,8 @@ def _say_compared(voice: Voice, compared: CheckpointComparison, file: str) -> No
 def _say_grown(voice: Voice, grew: Sequence[Grown]) -> None:
     for grown in grew[:GREW_MAX]:
         events = count_in_words(len(grown.events), "event")
-        voice.say(
-            f"{short_session(grown.session_id)} grew by {events} since version {grown.remembered}:"
-        )
+        id_ = short_session(grown.session_id)
+        voice.say(f"{id_} grew by {events} since version {grown.remembered}:")
         inputs = [one for one in grown.events if one.actor_kind is not None]
         for one in inputs[:INPUTS_MAX]:
             by = recorded_by(one.actor_kind or "", one.actor_name or "")

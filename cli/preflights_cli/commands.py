@@ -127,11 +127,11 @@ def _find_entry(words: str) -> Entry | None:
 
 
 def _brought(features: Iterable[Feature]) -> dict[str, Entry]:
-    return {
-        words: (f"{one.package}.{where}".replace(".:", ":"), line)
-        for one in features
-        for words, (where, line) in one.commands.items()
-    }
+    found: dict[str, Entry] = {}
+    for one in features:
+        for words, (where, line) in one.commands.items():
+            found[words] = (f"{one.package}.{where}".replace(".:", ":"), line)
+    return found
 
 
 def rows_of(names: Iterable[str], table: Mapping[str, Entry]) -> dict[str, str]:

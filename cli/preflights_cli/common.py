@@ -162,8 +162,7 @@ def escaped(json: bytes | bytearray) -> bytes:
 
 
 def _as_json(found: re.Match[str]) -> str:
-    units = found.group().encode("utf-16-be").hex()
-    return re.sub("(.{4})", r"\\u\1", units)
+    return re.sub("(.{4})", r"\\u\1", found.group().encode("utf-16-be").hex())
 
 
 def is_terminal() -> bool:

@@ -103,13 +103,9 @@ def say_record(voice: Voice, app: Request, named: RecordWithoutSession) -> None:
     voice.say(escaped_text(f"  status      {_foreign_status_in_words(shape)}"))
     if shape.date:
         voice.say(escaped_text(f"  date        {shape.date}"))
-    texts = {
-        "context": shape.context,
-        "chosen": shape.chosen,
-        "because": shape.because,
-        "considered": "; ".join(shape.considered),
-        "supersedes": ", ".join(shape.supersedes),
-    }
+    texts = {"context": shape.context, "chosen": shape.chosen, "because": shape.because}
+    texts["considered"] = "; ".join(shape.considered)
+    texts["supersedes"] = ", ".join(shape.supersedes)
     for name, text in texts.items():
         if text:
             voice.say(escaped_text(f'  {name:<10}  "{one_line(text)}"'))
@@ -304,10 +300,8 @@ def who(actor: Actor | Who) -> str:
 
 
 def _decision_values_cell(decided: DecisionRow) -> str:
-    return ", ".join(
-        f"{field_label(name)}: {one_line(value)}{_suggested_value_mark(decided, name)}"
-        for name, value in decided.fields
-    )
+    told = ((f"{field_label(name)}: {one_line(value)}", name) for name, value in decided.fields)
+    return ", ".join(f"{said}{_suggested_value_mark(decided, name)}" for said, name in told)
 
 
 def _suggested_value_mark(decided: DecisionRow, field: str) -> str:

@@ -211,9 +211,8 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
 def _waits(done: View) -> str:
     """What a person has to do, and the decisions that it is about."""
     related = [one for one in getattr(done, "related", ()) if one.needs_choice]
-    named = (
-        f"{short_session(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX]
-    )
+    pairs = ((short_session(one.session_id), one_line(one.title)) for one in related[:NAMED_MAX])
+    named = (f"{id_} {title!r}" for id_, title in pairs)
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 

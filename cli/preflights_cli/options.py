@@ -204,28 +204,24 @@ def mode_of(asked: Mapping[str, Any]) -> str:
     )
     around = _names_of_given_options(("--from", asked["start"]), ("--live", asked["live"]))
     if asked["drift"] and asked["simulate"]:
-        _refuse("--drift runs on with the recorded responses, --simulate with others: give one")
+        refuse("--drift runs on with the recorded responses, --simulate with others: give one")
     if asked["drift"] and (found := [*simulators, *others, *around]):
-        _refuse(f"--drift changes nothing of a session: leave {found[0]} out")
+        refuse(f"--drift changes nothing of a session: leave {found[0]} out")
     if asked["simulate"] and (found := [*others, *around]):
-        _refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
+        refuse(f"--simulate takes --seed and --faults alone: leave {found[0]} out, or it")
     if asked["drift"] or asked["simulate"]:
         return "drift" if asked["drift"] else "simulate"
     if simulators or others:
         return "whatif"
     if around:
-        _refuse(f"{around[0]} needs a change to test, for example --model")
+        refuse(f"{around[0]} needs a change to test, for example --model")
     if asked["out"] is not None:
-        _refuse("--out keeps what was run again: a strict replay runs nothing")
+        refuse("--out keeps what was run again: a strict replay runs nothing")
     return "strict"
 
 
 def _names_of_given_options(*options: tuple[str, Any]) -> list[str]:
     return [name for name, value in options if value not in (None, (), False)]
-
-
-def _refuse(message: str) -> NoReturn:
-    raise click.UsageError(message)
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -250,24 +246,10 @@ def parse_name_value_pairs(
 
 def report_options(formats: Sequence[str]) -> Callable[[Command], Command]:
     """`--report FORMAT=FILE` and `--replace`."""
-
-    def having(command: Command) -> Command:
-        for option in (
-            click.option(
-                "--replace", "replaces", is_flag=True, help="Replace report files that exist."
-            ),
-            click.option(
-                "--report",
-                "reports",
-                multiple=True,
-                metavar="FORMAT=FILE",
-                help=f"Write a report: {', '.join(formats)}.",
-            ),
-        ):
-            command = option(command)
-        return command
-
-    return having
+    said, new = f"Write a report: {', '.join(formats)}.", "Replace report files that exist."
+    report = click.option("--report", "reports", multiple=True, metavar="FORMAT=FILE", help=said)
+    replace = click.option("--replace", "replaces", is_flag=True, help=new)
+    return lambda command: report(replace(command))
 
 
 def reports_of(

@@ -79,8 +79,7 @@ def export_command(
         for content in export_session_lines(app, named, part):
             voice.lines(content)
         return 0
-    drawn = bar(voice, "Exporting")
-    made = export(app, str(output), named, part, drawn=drawn)
+    made = export(app, str(output), named, part, drawn=bar(voice, "Exporting"))
     voice.json(made)
     of = f" of {count_in_words(made.sessions, 'session')}" if many else ""
     voice.say(escaped_text(f"Wrote {count_in_words(made.events, 'event')}{of} to {output}."))
@@ -174,8 +173,7 @@ def sync_command(yes: bool, app: Request, voice: Voice) -> int:
     app.process.documents.check_folders()
     app.finish_pending()
     consent = Consent(voice, yes=yes)
-    told = Telling(voice)
-    done = synced(app, consent.agrees, told.tell)
+    done = synced(app, consent.agrees, Telling(voice).tell)
     voice.json(done)
     if consent.refused:
         raise Refused(f"{consent.refused}; nothing was imported")

@@ -250,7 +250,9 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
         voice.say(f"{id_} identical: {count_in_words(result.events, 'event')}")
         if result.undecided:
             voice.hint(f"Its last Input is undecided: preflights resume {id_} decides it.")
-        _say_generation(voice, result)
+        if result.generation:
+            why = "its responses were not computed again."
+            voice.hint(f"{escaped_text(result.generation)} answered, which is not today's: {why}")
         return
     if result.fault is not None:
         fault = result.fault
@@ -261,12 +263,6 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
         say_divergence(voice, id_, divergence)
     if rest := result.differences - len(result.divergences):
         voice.hint(f"{rest} more with --all.")
-
-
-def _say_generation(voice: Voice, result: Replayed) -> None:
-    if result.generation:
-        why = "its responses were not computed again."
-        voice.hint(f"{escaped_text(result.generation)} answered, which is not today's: {why}")
 
 
 @click.command()

@@ -224,9 +224,8 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
     if done.reopened:
         voice.say(f"Restored {count_in_words(done.reopened, 'open call')} without a row.")
     for due in mended.owed:
-        voice.hint(
-            f"{escaped_text(due.path)} was never written: the next command in its project writes it"
-        )
+        why = "the next command in its project writes it"
+        voice.hint(f"{escaped_text(due.path)} was never written: {why}")
     if mended.unfolded:
         lists = f"`preflights {LISTING} --any-project` lists them"
         voice.warn(f"{count_in_words(mended.unfolded, 'session')} could not be folded: {lists}")
@@ -293,8 +292,7 @@ def erase_command(
     if also is None:
         voice.say("Nothing was erased.")
         return EXIT_REFUSED
-    tell = partial(_tell, voice)
-    done = erase(app, planned, [*doomed, *also], tell=tell)
+    done = erase(app, planned, [*doomed, *also], tell=partial(_tell, voice))
     app.notice_redacted("the reason", reason)
     voice.json(done)
     _say_left(voice, done)
