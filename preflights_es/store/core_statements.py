@@ -169,11 +169,10 @@ def _taking_over(dialect: str) -> dict[str, ClauseElement]:
 
 
 def _many(table: Table) -> ClauseElement:
-    values = [
-        {column.name: bindparam(f"{column.name}_{n}", type_=column.type) for column in table.c}
-        for n in range(AT_ONCE)
-    ]
-    return insert(table).values(values)
+    def row(n: int) -> dict[str, ClauseElement]:
+        return {one.name: bindparam(f"{one.name}_{n}", type_=one.type) for one in table.c}
+
+    return insert(table).values([*map(row, range(AT_ONCE))])
 
 
 def _erasing() -> dict[str, ClauseElement]:

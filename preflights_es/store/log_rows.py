@@ -71,16 +71,10 @@ class Calls:
         after: tuple[str, int],
     ) -> bool:
         """Whether it was still as it was read; in SQLite it is, whose one writer this is."""
-        self._statements.run(
-            cursor,
-            "move_claim",
-            in_session=session_id,
-            of_call=call,
-            of_owner=before[0],
-            was_until=before[1],
-            to_owner=after[0],
-            to_until=after[1],
-        )
+        was = {"of_owner": before[0], "was_until": before[1]}
+        new = {"to_owner": after[0], "to_until": after[1]}
+        of = {"in_session": session_id, "of_call": call}
+        self._statements.run(cursor, "move_claim", **of, **was, **new)
         return bool(cursor.rowcount == 1)
 
 
@@ -142,29 +136,15 @@ def event_row(e: Stored) -> Row:
     """The values of the columns of `events`."""
     assert e.data is not None or e.salt is None, "an erased payload has no salt"
     # Of whatever is `bytes` the driver of SQLite first looks for an adapter, raising errors inside.
-    return (
-        e.session_id,
-        e.version,
-        e.input_id,
-        e.type,
-        e.recorded_at,
-        e.actor_kind,
-        e.decider,
-        None if e.data is None else e.data.decode(),
-        None if e.salt is None else bytearray(e.salt),
-        bytearray(e.digest),
-        bytearray(e.hash),
-    )
+    data = None if e.data is None else e.data.decode()
+    salt = None if e.salt is None else bytearray(e.salt)
+    named = (e.session_id, e.version, e.input_id, e.type, e.recorded_at, e.actor_kind, e.decider)
+    return (*named, data, salt, bytearray(e.digest), bytearray(e.hash))
 
 
 def _unclaimed(head: Head, call: str) -> dict[str, Any]:
-    return {
-        "session_id": head.session_id,
-        "call": call,
-        "project": head.project,
-        "owner": UNCLAIMED[0],
-        "until": UNCLAIMED[1],
-    }
+    row = {"session_id": head.session_id, "call": call, "project": head.project}
+    return {**row, "owner": UNCLAIMED[0], "until": UNCLAIMED[1]}
 
 
 def none_twice(input_ids: Iterable[str | None]) -> None:

@@ -127,7 +127,6 @@ def _format(schema: str) -> int:
 def _busy(found: str | None) -> str:
     if found is None:
         return "the log is being made by another process: run this again"
-    return (
-        f"the log must be upgraded first, from schema {found} to {frozen.read_frozen_revision()}, "
-        "and another process is writing: run this again when it is done"
-    )
+    which = f"from schema {found} to {frozen.read_frozen_revision()}"
+    why = "another process is writing: run this again when it is done"
+    return f"the log must be upgraded first, {which}, and {why}"

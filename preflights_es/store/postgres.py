@@ -224,10 +224,9 @@ class PostgresDatabase:
         def look(cursor: Any) -> frozenset[str]:
             encoding = cursor.connection.info.parameter_status("server_encoding")
             if encoding != "UTF8":
-                raise SettingsError(
-                    f"the database's encoding is {encoding}, which cannot hold every text: "
-                    "expected one that was created with ENCODING 'UTF8'"
-                )
+                expected = "expected one that was created with ENCODING 'UTF8'"
+                found = f"the database's encoding is {encoding}, which cannot hold every text"
+                raise SettingsError(f"{found}: {expected}")
             return frozenset(row[0] for row in cursor.execute(_TABLES))
 
         return self.looked(look)

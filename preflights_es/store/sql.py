@@ -155,27 +155,15 @@ class SqlStore(Looking):
 
     def _moved(self, cursor: Any, head: Head, version: int, hash_: bytes) -> bool:
         """Whether the head was still where it was, and has moved."""
-        self._statements.run(
-            cursor,
-            "move_head",
-            in_session=head.session_id,
-            expected_version=version,
-            expected_hash=bytearray(hash_),
-            to_version=head.version,
-            to_hash=bytearray(head.hash),
-        )
+        was = {"expected_version": version, "expected_hash": bytearray(hash_)}
+        new = {"to_version": head.version, "to_hash": bytearray(head.hash)}
+        self._statements.run(cursor, "move_head", in_session=head.session_id, **was, **new)
         return bool(cursor.rowcount == 1)
 
     def _insert_head(self, cursor: Any, head: Head) -> None:
-        self._statements.run(
-            cursor,
-            "insert_head",
-            session_id=head.session_id,
-            project=head.project,
-            workflow=head.workflow,
-            version=head.version,
-            head_hash=bytearray(head.hash),
-        )
+        of = {"session_id": head.session_id, "project": head.project, "workflow": head.workflow}
+        at = {"version": head.version, "head_hash": bytearray(head.hash)}
+        self._statements.run(cursor, "insert_head", **of, **at)
 
     def _take_number(self, cursor: Any, batch: AppendBatch) -> None:
         assert batch.number is not None, "asked for by the caller"

@@ -289,13 +289,8 @@ def sealed(batch: AppendBatch, now: int, salt: Callable[[], bytes]) -> tuple[Sto
         type_, input_id, data, grain = draft.type, draft.input_id, draft.data, salt()
         kind, decider, digest_ = draft.actor_kind, draft.decider, sha256(grain + data).digest()
         # As `link` has it, which would read all of this once more from the event.
-        envelope = (
-            _times(version)
-            + _tag(type_)
-            + at
-            + _frame_hashed_text(input_id)
-            + _encode_envelope_ending(kind, decider)
-        )
+        envelope = _times(version) + _tag(type_) + at + _frame_hashed_text(input_id)
+        envelope += _encode_envelope_ending(kind, decider)
         previous = _hash_link_parts(previous, prefix, envelope, digest_)
         own = (version, type_, now, input_id, kind, decider, data, grain, digest_, previous)
         events.append(Stored(session_id, project, workflow, *own))
