@@ -217,9 +217,7 @@ class Child:
 
     def questions(self) -> tuple[Question, ...]:
         """What is asked of a person now."""
-        if self.handle.session.version == 0:
-            return ()
-        return self.handle.view.questions
+        return self.handle.view.questions if self.handle.session.version else ()
 
     def _copied(self, kept: int) -> Handle:
         first, turns = self.recording.stored[0], self.recording.turns
@@ -387,23 +385,15 @@ def causes(recorded: CompletionRequested, computed: CompletionRequested) -> tupl
 
     A prompt's own words are a message too: what the prompt explains is not said twice.
     """
+
+    def changed(*names: str) -> list[str]:
+        differing = (n for n in names if getattr(recorded, n) != getattr(computed, n))
+        return [f"{name} changed" for name in differing]
+
     prompts = _prompts(recorded, computed)
-    return (
-        *prompts,
-        *(f"{name} changed" for name in ("provider", "model") if _differ(name, recorded, computed)),
-        *_parameters(recorded, computed),
-        *(("contract changed",) if recorded.contract != computed.contract else ()),
-        *_messages(recorded, computed, explained=bool(prompts)),
-        *(
-            f"{name} changed"
-            for name in ("attempt", "wait_ms")
-            if _differ(name, recorded, computed)
-        ),
-    )
-
-
-def _differ(name: str, recorded: CompletionRequested, computed: CompletionRequested) -> bool:
-    return bool(getattr(recorded, name) != getattr(computed, name))
+    told = [*prompts, *changed("provider", "model"), *_parameters(recorded, computed)]
+    told += changed("contract") + _messages(recorded, computed, explained=bool(prompts))
+    return (*told, *changed("attempt", "wait_ms"))
 
 
 def _prompts(recorded: CompletionRequested, computed: CompletionRequested) -> list[str]:

@@ -394,10 +394,8 @@ class Erasure(Sessions):
         if head is None:
             raise UnknownSession(session_id)
         if head.project != self._project:
-            raise Refused(
-                f"session {short_session(session_id)} belongs to the project {head.project!r}: "
-                "go there, or set PREFLIGHTS_PROJECT"
-            )
+            found = f"session {short_session(session_id)} belongs to the project {head.project!r}"
+            raise Refused(f"{found}: go there, or set PREFLIGHTS_PROJECT")
         stored = verify_session_events(self._archive, head)
         if erased_before(stored):
             raise ErasedSession(session_id)

@@ -106,7 +106,7 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
                 raise LogDamaged(where, 0, f"{found}: sort the lines by session")
             seen.add(session_id)
             _refuse_many(seen, where)
-        run.append((_fingerprint_line(line), event))
+        run.append(((hash(line), len(line)), event))
         size += len(line)
         if event.version != len(run):
             # It says so; all behind it would be held.
@@ -121,10 +121,6 @@ def _runs(pairs: Iterable[tuple[bytes, Stored]], where: str) -> Iterator[_Pairs]
 def _refuse_many(sessions: Sized, where: str) -> None:
     if len(sessions) > SESSIONS_MAX:
         raise Refused(f"{where} has more than {SESSIONS_MAX:,} sessions: split it")
-
-
-def _fingerprint_line(line: bytes) -> _Line:
-    return hash(line), len(line)
 
 
 def _hash_session_lines(pairs: _Pairs) -> int:
