@@ -444,8 +444,7 @@ class Preflights:
         """
         from preflights_es.use.usage import usage
 
-        request = self.request()
-        return usage(request, by, since=since, until=until, any_project=any_project)
+        return usage(self.request(), by, since=since, until=until, any_project=any_project)
 
     @_check_argument_types
     def export(self, session: str) -> bytes:

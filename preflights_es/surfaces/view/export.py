@@ -352,24 +352,15 @@ class _Building:
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             values |= {"conflicts": [*map(describe_conflict, clashes)]}
             count = sum(len(group) for *_, group in values["groups"])
-            asks = _count_in_button(count, "decision")
-            frame = Frame(path, asks=asks, is_searched=True)
+            frame = Frame(path, asks=_count_in_button(count, "decision"), is_searched=True)
             text = self._page(frame, "decisions.html", values, "preflights decisions")
             self.listed[path] = sha256(text).hexdigest()
             self._put(path, text)
 
     def _page(self, frame: Frame, template: str, values: Mapping[str, Any], command: str) -> bytes:
-        text = rendering.html(
-            template,
-            **{
-                **values,
-                "exported": frame,
-                "nav": NAV,
-                "notices": (),
-                "command": command,
-                "project": self.request.process.project,
-            },
-        )
+        frames = {"exported": frame, "nav": NAV, "notices": (), "command": command}
+        project = self.request.process.project
+        text = rendering.html(template, **{**values, **frames, "project": project})
         root = frame.root
 
         def linked(found: re.Match[str]) -> str:

@@ -141,8 +141,7 @@ def revise(asked: PageRequest) -> Answer:
     if question is None:
         message = f"session {short_session(handle.session_id)} has no answer to {key!r}"
         raise Refused(message, code="nothing_asked")
-    given = _answer_of_form(asked, question)
-    return _answered(asked, handle, given, revise=True)
+    return _answered(asked, handle, _answer_of_form(asked, question), revise=True)
 
 
 def _answered(asked: PageRequest, handle: Handle, given: Any, **how: Any) -> Answer:

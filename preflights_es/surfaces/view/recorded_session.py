@@ -236,9 +236,7 @@ def _shown_value(one: Any) -> Any:
 
 
 def _comparable_view(one: ViewAtEvent) -> Any:
-    if one.view is None:
-        return {}
-    return {"status": one.view.status, **one.told}
+    return {"status": one.view.status, **one.told} if one.view is not None else {}
 
 
 # 2. What differs ----------------------------------------------------------------------------

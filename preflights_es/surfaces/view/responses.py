@@ -141,21 +141,15 @@ def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Respon
     if isinstance(found, Elsewhere):
         return RedirectResponse(found.path, HTTPStatus.SEE_OTHER)
     told = (site.worded(one.text, one.code, one.fields) for one in asked.request.notices)
-    notices = tuple(dict.fromkeys(told))
-    return _render_page_response(site, found, notices)
+    return _render_page_response(site, found, tuple(dict.fromkeys(told)))
 
 
 def _render_page_response(
     site: Site, found: rendering.Page, notices: Sequence[str] = ()
 ) -> Response:
-    text = rendering.html(
-        found.template,
-        site=site,
-        notices=notices,
-        command=found.command,
-        project=site.request.process.project,
-        **found.values,
-    )
+    said = {"site": site, "notices": notices, "command": found.command}
+    project = site.request.process.project
+    text = rendering.html(found.template, **said, project=project, **found.values)
     if len(text) > rendering.PAGE_MAX and found.template != "error.html":
         why = f"this page would have {len(text):,} characters: `{found.command}` shows it all"
         return error_page_response(site, HTTPStatus.INTERNAL_SERVER_ERROR, why, "Too large")
@@ -215,6 +209,5 @@ async def _static(http: HttpRequest) -> Response:
     name = http.path_params["name"]
     if name not in FILES:
         raise HTTPException(HTTPStatus.NOT_FOUND)
-    return Response(
-        rendering.read_static_file(name), media_type=FILES[name], headers={"cache-control": KEPT}
-    )
+    content = rendering.read_static_file(name)
+    return Response(content, media_type=FILES[name], headers={"cache-control": KEPT})

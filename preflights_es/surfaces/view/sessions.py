@@ -256,9 +256,8 @@ async def _live(http: HttpRequest) -> Response:
         raise HTTPException(404, str(error)) from error
 
     async def news() -> AsyncIterator[str]:
-        async for version in _versions(
-            at, positive_number(http.query_params.get("after"), 1), state.ends
-        ):
+        after = positive_number(http.query_params.get("after"), 1)
+        async for version in _versions(at, after, state.ends):
             yield f"data: {version}\n\n" if version else ":\n\n"
 
     headers = {"cache-control": "no-store"}

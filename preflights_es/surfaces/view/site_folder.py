@@ -94,10 +94,10 @@ def write_site(built: Built, top: Path) -> ExportedSite:
                 found = f"{top / path} is not of an exported site"
                 raise Refused(f"{found}, and stands where a page belongs")
         _write_site_marker(folder, {*former, *built.files})
-        changed = sum(
-            _brought(*_folder_and_name(open_, path), content, is_new=path not in former)
-            for path, content in built.files.items()
-        )
+        changed = 0
+        for path, content in built.files.items():
+            place = _folder_and_name(open_, path)
+            changed += _brought(*place, content, is_new=path not in former)
         gone = sorted(former - built.files.keys())
         removed = sum(_removed(stack, open_, folder, path) for path in gone)
         _write_site_marker(folder, built.files)
