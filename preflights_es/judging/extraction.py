@@ -432,8 +432,9 @@ class _ValueSearch:
 
     def _counts(self, value: Any) -> bool:
         """Whether a bracketed value is an answer, and not a mark in the text."""
-        is_object = isinstance(value, dict) or any(isinstance(v, dict) for v in value)
-        return self.allowed.arrays or is_object
+        if self.allowed.arrays or isinstance(value, dict):
+            return True
+        return any(isinstance(v, dict) for v in value)
 
     def _verdict(self) -> Extracted | Rejected:
         if self.found is None:

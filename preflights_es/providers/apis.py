@@ -277,8 +277,7 @@ class OpenAIProvider(RemoteProvider):
         if not request.output:
             return {}
         name = request.contract.replace(".", "_")
-        schema = msgspec.json.decode(request.output)
-        held = {"name": name, "schema": schema, "strict": True}
+        held = {"name": name, "schema": msgspec.json.decode(request.output), "strict": True}
         if self.api == "responses":
             return {"text": {"format": {"type": "json_schema", **held}}}
         return {"response_format": {"type": "json_schema", "json_schema": held}}

@@ -278,9 +278,7 @@ def _split_server_url(text: str) -> SplitResult | None:
 
 
 def _is_host(host: str) -> bool:
-    if ":" in host:
-        return _ip(host) is not None
-    return _HOST.fullmatch(host) is not None
+    return (_ip(host) if ":" in host else _HOST.fullmatch(host)) is not None
 
 
 def _ip(host: str) -> Any:

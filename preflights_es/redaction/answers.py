@@ -50,8 +50,7 @@ def redact_answer(
 
 
 def _redact_stream(text: str, kinds: tuple[SecretKind, ...]) -> Redacted:
-    lines = compile_pattern(_LINE).findall(text)
-    blocks = [*_blocks_of(lines)]
+    blocks = [*_blocks_of(compile_pattern(_LINE).findall(text))]
     payloads = [_payload(block) for block in blocks]
     parsed = [parse_json_text(payload, in_stream=True) for payload in payloads]
     pairs = zip(payloads, parsed, strict=True)

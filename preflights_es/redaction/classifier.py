@@ -298,9 +298,8 @@ def is_phrase(value: str) -> bool:
 def _is_code_told(told: PlacedValue, place: LabelExpectation, *, literal: bool) -> bool:
     value, loose = told.value, told.manner == "loose"
     own = place.kind == "token" or place.need == "mixed"
-    if " " in value or (
-        own and not compile_pattern(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*").fullmatch(value)
-    ):
+    shape = compile_pattern(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*")
+    if " " in value or (own and not shape.fullmatch(value)):
         return False
     if is_code(value):
         name = compile_pattern(r"[a-z]+\d?(?:[-_.](?:[a-z]+\d?|v?\d{1,4}))+").fullmatch(value)

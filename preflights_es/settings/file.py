@@ -385,8 +385,7 @@ def read_own_settings(path: Path) -> FileSettings | None:
     """
     if (text := _read_settings_text(path.parent, None, path.name)) is None:
         return None
-    source = SettingsFileSource(path, text, (), is_own=True)
-    return _parse_settings_source(source)
+    return _parse_settings_source(SettingsFileSource(path, text, (), is_own=True))
 
 
 def _read_settings_text(folder: Path, root: Path | None, name: str) -> str | None:

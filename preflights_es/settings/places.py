@@ -350,9 +350,7 @@ def _named_after(root: Path, git: tuple[Path, Path] | None) -> str:
 
 
 def log_folder(git: tuple[Path, Path] | None, env: Mapping[str, str]) -> Path:
-    if git is not None:
-        return own_folder(*git)
-    return _state_folder(env) / "preflights"
+    return own_folder(*git) if git is not None else _state_folder(env) / "preflights"
 
 
 def is_read_only(common: Path) -> bool:
