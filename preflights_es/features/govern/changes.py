@@ -375,11 +375,9 @@ def converted(
     words = ("check-attr", "--cached", "-z", "--stdin", *by)
     given = b"".join(os.fsencode(path) + b"\0" for path in paths)
     fields = iter(_answer(root, *words, given=given).split(b"\0"))
-    return {
-        os.fsdecode(path): attribute.decode()
-        for path, attribute, value in zip(fields, fields, fields, strict=False)
-        if value not in (b"unspecified", b"unset")
-    }
+    told = zip(fields, fields, fields, strict=False)
+    said = ((path, name) for path, name, value in told if value not in (b"unspecified", b"unset"))
+    return {os.fsdecode(path): name.decode() for path, name in said}
 
 
 def printable(path: str) -> str:

@@ -202,13 +202,9 @@ class BothSides:
     def _missing(self) -> Sequence[ForeignRow]:
         """Also what becomes the document of a session that it did not name."""
         written = {row.artifact: row.session_id for row in filter(is_counted, self.here)}
-        return [
-            one
-            for one in self.base.records
-            if is_counted(one)
-            and self._places.record_now(one) is None
-            and not self._is_of_session(one, written.get(one.path))
-        ]
+        counted = filter(is_counted, self.base.records)
+        gone = (one for one in counted if self._places.record_now(one) is None)
+        return [one for one in gone if not self._is_of_session(one, written.get(one.path))]
 
     @cached_property
     def _places(self) -> RecordsHere:

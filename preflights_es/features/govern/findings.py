@@ -440,12 +440,9 @@ def alias_findings(root: Path, change: ChangeSet, level: Level) -> Iterator[Find
     there = files_at(root, change.tip).keys() - gone
     parts = {part for path in there for part in path_with_parents(path)}
     known = {_alias_key(part): part for part in sorted(parts)}
-    others = {
-        path: (part, known[key])
-        for path in added
-        for part in path_with_parents(path)
-        if part not in parts and (key := _alias_key(part)) in known
-    }
+    every = ((path, part) for path in added for part in path_with_parents(path))
+    keyed = ((path, part, _alias_key(part)) for path, part in every if part not in parts)
+    others = {path: (part, known[key]) for path, part, key in keyed if key in known}
     if others:
         paths = sorted(others)
         one, other = map(printable, others[paths[0]])

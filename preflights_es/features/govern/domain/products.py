@@ -59,18 +59,14 @@ def group_uses_by_option(
     for value, ones in _fitting(values, used).items():
         for one in ones:
             is_of.setdefault(one, []).append(value)
-    return {
-        option: [
-            one
-            for one in ones
-            if not any(
-                longest_fitting_part(option, one) in longest_fitting_part(value, one)
-                for value in is_of.get(one, ())
-            )
-        ]
-        for option, ones in _fitting(options, used).items()
-        if not any(_is_in(option, value) for value in values)
-    }
+
+    def is_alone(option: str, one: UsedName) -> bool:
+        parts = (longest_fitting_part(value, one) for value in is_of.get(one, ()))
+        return not any(longest_fitting_part(option, one) in part for part in parts)
+
+    fitting = _fitting(options, used)
+    left = [one for one in fitting if not any(_is_in(one, value) for value in values)]
+    return {option: [one for one in fitting[option] if is_alone(option, one)] for option in left}
 
 
 def is_product(option: str) -> bool:
