@@ -110,12 +110,10 @@ def user_message(begun: PassBegun) -> str:
     `payload`); `decisions` (`uid`, `title`, `fields` of `name` and `value`, `because`, `scope`);
     `layout`; `target` and `goal` where the pass has one; `left_out` where something is.
     """
+    named = zip(_name_pass_documents(begun), begun.documents, strict=True)
     told: dict[str, Any] = {
         "pass": begun.pass_type,
-        "documents": [
-            {"name": name, "path": one.path, "text": one.text}
-            for name, one in zip(_name_pass_documents(begun), begun.documents, strict=True)
-        ],
+        "documents": [{"name": n, "path": one.path, "text": one.text} for n, one in named],
         "artifacts": [
             {
                 "type": one.type,
