@@ -92,10 +92,8 @@ def _say_inbox(app: Request, voice: Voice) -> None:
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
-    rows = (
-        (short_session(one.session_id), SAID[one.kind], _waiting_subject(one), settling(one))
-        for one in found
-    )
+    told = ((one, _waiting_subject(one)) for one in found)
+    rows = ((short_session(o.session_id), SAID[o.kind], what, settling(o)) for o, what in told)
     states = ((one, _session_file_state(one)) for one in files)
     filed = ((short_session(one.session_id), "file", state, _syncs(one)) for one, state in states)
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))

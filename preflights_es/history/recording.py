@@ -248,11 +248,8 @@ class Answering:
         self.asked = 0
         """Calls of a model so far."""
         outcomes = (CompletionReceived, CompletionFailed)
-        later = (
-            event
-            for version, event in enumerate(recording.events, 1)
-            if version > kept or not isinstance(event, outcomes)
-        )
+        every = enumerate(recording.events, 1)
+        later = (one for n, one in every if n > kept or not isinstance(one, outcomes))
         self._recorded = RecordedProvider(later, by_call=False)
         self._workflow = recording.workflow
         self._reasking = reasking

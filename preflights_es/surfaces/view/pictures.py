@@ -176,16 +176,11 @@ class SessionTimeline(msgspec.Struct, frozen=True):
         places, gaps = _place_timeline_events(told, self.calls)
         width = (places[-1] if places else 0.0) + EDGE
         widths = _width_of_calls(told, places, self.calls)
-        marks = [
-            self._mark(
-                step,
-                self.calls.get(step.stored.version),
-                x,
-                widths.get(step.stored.version, 0.0),
-                prices=prices,
-            )
-            for step, x in zip(told, places, strict=True)
-        ]
+        marks = []
+        for step, x in zip(told, places, strict=True):
+            version = step.stored.version
+            call, room = self.calls.get(version), widths.get(version, 0.0)
+            marks.append(self._mark(step, call, x, room, prices=prices))
         return TimelinePart(
             first=told[0].stored.version if told else 0,
             last=told[-1].stored.version if told else 0,
@@ -494,17 +489,13 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
         Node(uid, name, title, beside, x=places[uid][0], y=places[uid][1], is_former=former)
         for uid, (name, title, beside, former) in drawn.items()
     )
-    edges = tuple(
-        Edge(
-            kind,
-            _edge_curve(places[old], places[new]),
-            f"{drawn[new][0]} {_VERBS.get(kind, kind)} {drawn[old][0]}",
-        )
-        for old, new, kind in ends
-    )
+    edges: list[Edge] = []
+    for begin, end, how in ends:
+        said = f"{drawn[end][0]} {_VERBS.get(how, how)} {drawn[begin][0]}"
+        edges.append(Edge(how, _edge_curve(places[begin], places[end]), said))
     width = max(x for x, _ in places.values()) + NODE[0] + 2
     height = max(y for _, y in places.values()) + NODE[1] + 2
-    return Graph(nodes, edges, width, height, more=more)
+    return Graph(nodes, tuple(edges), width, height, more=more)
 
 
 def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:

@@ -219,13 +219,11 @@ class Changed(msgspec.Struct, frozen=True):
 def list_view_changes(before: ViewAtEvent, now: ViewAtEvent) -> list[Changed]:
     """The first of them, in the order of the session's JSON."""
     views = _comparable_view(before), _comparable_view(now)
-    return [
-        Changed(
-            pointer_in_words(pointer, *views),
-            *(_shown_value(value_of_pointer(pointer, one)) for one in both),
-        )
-        for pointer, *both in islice(differences(*views), CHANGES)
-    ]
+    told = []
+    for pointer, *both in islice(differences(*views), CHANGES):
+        shown = [_shown_value(value_of_pointer(pointer, one)) for one in both]
+        told.append(Changed(pointer_in_words(pointer, *views), *shown))
+    return told
 
 
 def _shown_value(one: Any) -> Any:
