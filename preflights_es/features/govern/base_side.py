@@ -94,10 +94,8 @@ def base_side(request: Request, change: ChangeSet, troubled: Collection[str]) ->
         since = changed_between(root, other, change.tip)
         new = {path: new[path] for path in new.keys() & since.keys()}
     touched = {one.path for one in change.files} | {*new, *troubled}
-    wanted = {
-        *_affected_session_files(request, there, touched),
-        *_affected_pages(request, there, touched),
-    }
+    wanted = {*_affected_session_files(request, there, touched)}
+    wanted.update(_affected_pages(request, there, touched))
     if not wanted:
         return BaseSide(new=frozenset(new), there=frozenset(there))
     laid = [path for path in there if path in wanted or is_settings(path)]

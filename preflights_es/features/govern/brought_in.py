@@ -85,18 +85,13 @@ def find_brought_in(
     comparison = _Comparison(tree, change, met)
     told = set[tuple[str, str]]()
     for what, names in found:
-        by_file = {
-            file.path: one
-            for one in reversed(names)
-            for file in uses[one]
-            if not is_own(one, file.path, tree.root)
-        }
+        used = [(file.path, one) for one in reversed(names) for file in uses[one]]
+        by_file = {path: one for path, one in used if not is_own(one, path, tree.root)}
         new, moved = comparison.new_files(what, by_file, frozenset())
         told |= {(what.name, path) for path in new}
         if new:
-            yield _turned_down_finding(
-                tree.root, what, new, change, level=level if moved else "error"
-            )
+            how = level if moved else "error"
+            yield _turned_down_finding(tree.root, what, new, change, level=how)
     for what, of in called:
         by_name = {file.path: name for name in sorted(of & named.keys()) for file in named[name]}
         by_name = {path: one for path, one in by_name.items() if (what.name, path) not in told}
@@ -141,11 +136,11 @@ class _Comparison:
         gone = [one.path for one in self._gone if fresh and is_bound(one.path)]
         texts = {path: self._lines(path) if gone else set[str]() for path in fresh}
         left = [path for path in gone if not had(path)]
-        new = {
-            path: by_file[path]
-            for path, text in texts.items()
-            if is_bound(path) or any(self._lives_on(one, [text]) for one in left)
-        }
+
+        def is_new(path: str) -> bool:
+            return is_bound(path) or any(self._lives_on(one, [texts[path]]) for one in left)
+
+        new = {path: by_file[path] for path in filter(is_new, texts)}
         elsewhere = [texts[path] for path in new if not self._files[path].old]
         moved = sum(self._lives_on(path, elsewhere) for path in {*gone}.difference(left))
         return (new if len(new) > moved else {}), moved

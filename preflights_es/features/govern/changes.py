@@ -102,23 +102,20 @@ def read_change_set(root: Path, base: str = "", *, staged: bool = False) -> Chan
     if base and not (found and tip):
         why = "has no commit in common with HEAD" if tip else "is no commit, branch or tag here"
         return ChangeSet(trouble=_missing(base, why))
-    tree = found or _read_git_output(
-        root, "hash-object", "-t", "tree", "--stdin"
-    )  # no commit yet: of nothing
+    of_nothing = ("hash-object", "-t", "tree", "--stdin")  # no commit yet
+    tree = found or _read_git_output(root, *of_nothing)
     listed = _files_that_differ(root, tree, staged=staged) if tree else None
     if listed is None:
-        return ChangeSet(
-            trouble="git finds no repository here: name the files that are to be checked"
-        )
+        why = "git finds no repository here: name the files that are to be checked"
+        return ChangeSet(trouble=why)
     for other in others:
         listed |= {**(_files_that_differ(root, other, staged=staged) or {}), **listed}
     if others:  # what one of them has may be what the change takes back from another one
         differ = _files_that_differ(root, tip, staged=staged) or {}
         listed = {path: one for path, one in listed.items() if path in differ}
     is_cut = base and _read_git_output(root, "rev-parse", "--is-shallow-repository") == "true"
-    doubt = (
-        _missing(base, "may have parted from HEAD later: this clone is shallow") if is_cut else ""
-    )
+    why = "may have parted from HEAD later: this clone is shallow"
+    doubt = _missing(base, why) if is_cut else ""
     files = {*listed.values()}
     if not (base or staged):
         new = _output(root, "ls-files", "-z", "--others", "--exclude-standard") or b""
@@ -130,11 +127,8 @@ def with_linked_files(root: Path, change: ChangeSet) -> ChangeSet:
     """Also what changed behind links that were there, by the names that lead to it."""
     listed = _output(root, "ls-files", "--stage", "-z") if change.base else None
     names = (line.partition(b"\t")[2] for line in (listed or b"").split(b"\0") if line[:2] == b"12")
-    found, files, real = (
-        [*change.files],
-        {one.path: one for one in change.files},
-        str(root.resolve()),
-    )
+    found, real = [*change.files], str(root.resolve())
+    files = {one.path: one for one in change.files}
     for link in map(os.fsdecode, names):
         if link in files:
             continue  # it is looked at itself
@@ -176,15 +170,13 @@ def _resolve_base_revision(root: Path, base: str) -> tuple[str, str]:
     tag, first = f"refs/tags/{name}", f"refs/{name}"
     heads = (f"refs/heads/{name}", f"refs/remotes/{name}", f"refs/remotes/{name}/HEAD")
     words = ("for-each-ref", "--format=%(refname)%00", tag, first, *heads)
-    known = [
-        one.strip() for one in _split_file_names((_output(root, *words) or b"").replace(b"\n", b""))
-    ]
+    listed = (_output(root, *words) or b"").replace(b"\n", b"")
+    known = [one.strip() for one in _split_file_names(listed)]
     branches, is_tag = [one for one in heads if one in known], tag in known
     if first in known or not (branches or is_tag):
         return base, ""  # git takes the first, and no other thing is called so
-    is_commit = _SHORT.fullmatch(name) and _read_git_output(
-        root, "rev-parse", f"--disambiguate={name}"
-    )
+    asked = ("rev-parse", f"--disambiguate={name}")
+    is_commit = _SHORT.fullmatch(name) and _read_git_output(root, *asked)
     if is_commit or len({commit_of(root, one) for one in branches}) > 1:
         several = ", ".join((*branches, *((tag,) if is_tag else ())))
         found = f"the base {escaped_text(name)!r} means several: {escaped_text(several)}"
@@ -227,10 +219,8 @@ def _has_same_content(root: Path, one: ChangedFile) -> bool:
     if content is None:
         return False
     hashed = sha1 if len(one.old) == 40 else sha256
-    return one.old in (
-        hashed(b"blob %d\0%b" % (len(text), text)).hexdigest()
-        for text in (content, content.replace(b"\r\n", b"\n"))
-    )
+    texts = (content, content.replace(b"\r\n", b"\n"))
+    return one.old in (hashed(b"blob %d\0%b" % (len(t), t)).hexdigest() for t in texts)
 
 
 def read_changed_texts(root: Path, change: ChangeSet) -> Iterator[tuple[ChangedFile, str | None]]:

@@ -128,11 +128,10 @@ def check_change(
         message = "signatures are required of a change: leave the files out"
         raise Refused(message, code="which_change")
     whole = WorkTree(root)
-    change = (
-        _change_of_named_files(whole, files, cwd)
-        if files
-        else read_change_set(root, base, staged=staged)
-    )
+    if files:
+        change = _change_of_named_files(whole, files, cwd)
+    else:
+        change = read_change_set(root, base, staged=staged)
     sides = BothSides(request, change)
     rows = [*sides.in_force()]
     own = [one for one in rows if isinstance(one, DecisionRow)]
@@ -147,10 +146,8 @@ def check_change(
     if require_signed and not change.trouble:
         signatures, unknown = signatures_at(request.process.settings, change.tip, base or "HEAD")
     with drawn(len(rows)) as update:
-        found = [
-            *lost_findings(sides),
-            *_differing_record_findings(request, sides.here, change, naming),
-        ]
+        found = [*lost_findings(sides)]
+        found += _differing_record_findings(request, sides.here, change, naming)
         found += converted_findings(request, change)
         found += _clashes(request, change if base else None)
         unsigned: list[Finding] = []
@@ -214,12 +211,8 @@ def _change_of_named_files(tree: WorkTree, typed: Iterable[str], cwd: Path | Non
             raise Refused(message, code="no_file")
         paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
-    return ChangeSet(
-        tuple(
-            ChangedFile(path, is_gone=not (at.exists() or at.is_symlink()))
-            for path, at in lies.items()
-        )
-    )
+    gone = ((path, not (at.exists() or at.is_symlink())) for path, at in lies.items())
+    return ChangeSet(tuple(ChangedFile(path, is_gone=one) for path, one in gone))
 
 
 # 1. Places ------------------------------------------------------------------------------------
@@ -254,10 +247,8 @@ def _of_places(
         newer, files = NEWER.format(escaped_text(one.name)), files_said(touched)
         more = {"decision": one.name, "session_id": one.session_id}
         if one.hold == "deny":
-            text = (
-                f"{line}. What `{one.pattern}` matches is not to be changed, and this change "
-                f"touches {files}. Undo that, or {newer}"
-            )
+            then = f"and this change touches {files}. Undo that, or {newer}"
+            text = f"{line}. What `{one.pattern}` matches is not to be changed, {then}"
             yield finding("denied", "error", text, touched, **more)
             continue
         asks = " Ask a person before you go on." if one.hold == "ask" else ""
@@ -287,10 +278,8 @@ def _unused(
     own = {row.session_id: row.artifact or "" for row in rows if isinstance(row, DecisionRow)}
     for unused in unused_of(rows, tree, compared_max):
         name = escaped_text(unused.name)
-        text = (
-            f"{name}: its pattern `{escaped_text(unused.pattern)}` matches no file. Restore the "
-            f"files, or {NEWER.format(name)} and says where it holds now"
-        )
+        todo = f"Restore the files, or {NEWER.format(name)} and says where it holds now"
+        text = f"{name}: its pattern `{escaped_text(unused.pattern)}` matches no file. {todo}"
         more = {"decision": unused.name, "session_id": unused.session_id}
         record = [*filter(None, [own.get(unused.session_id, unused.name)])]
         is_new = changed.has_match(unused.pattern)
@@ -309,10 +298,8 @@ def _contradictions(
     for conflict in list_conflicts(request.process, [*newest_first, *others]):
         newest = conflict.values[0][1].partition(" ")[0]
         every, other = ("both", "the other") if len(conflict.values) == 2 else ("all", "another")
-        text = (
-            f"{describe_conflict(conflict)} are {every} in force. "
-            f"Undo one: {NEWER.format(newest)}, or {other}, or keep one as an exception"
-        )
+        todo = f"{NEWER.format(newest)}, or {other}, or keep one as an exception"
+        text = f"{describe_conflict(conflict)} are {every} in force. Undo one: {todo}"
         record = records.get(newest) or ""
         names = (name.partition(" ")[0] for _, name in conflict.values)
         # A record of another tool may only name the value in its title.
@@ -332,19 +319,16 @@ def _unclear(
     """
     touched = {part for one in change.files for part in path_with_parents(one.path)}
     for unread in found.unread:
-        text = (
-            f"{escaped_text(unread.path)} looks like a record and is not read: "
-            f"{escaped_text(unread.why)}. What it decides is not checked"
-        )
+        why = f"{escaped_text(unread.why)}. What it decides is not checked"
+        text = f"{escaped_text(unread.path)} looks like a record and is not read: {why}"
         if is_whole or unread.path in touched:
             yield finding("unread-record", "note", text, [unread.path])
     for record in found.doubtful:
         is_new = not touched.isdisjoint((record.path, record.superseded_by, *record.loop))
         if (is_new or is_whole) and not (record.is_one_sided and record.path in told):
             level: Level = "warning" if is_new else "note"
-            yield finding(
-                "unclear-record", level, record.doubt, [record.path], decision=record.path
-            )
+            path = record.path
+            yield finding("unclear-record", level, record.doubt, [path], decision=path)
 
 
 # 3. Records and sessions ----------------------------------------------------------------------
@@ -356,11 +340,8 @@ def _differing_record_findings(
     change: ChangeSet,
     naming: Iterable[RecordNamingSession],
 ) -> Iterator[Finding]:
-    own = [
-        replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
-        for row in rows
-        if is_counted(row)
-    ]
+    counted = ((row, row.artifact) for row in rows if is_counted(row))
+    own = [replace(row, artifact=path and posixpath.normpath(path)) for row, path in counted]
     others = (
         replace(one.row, artifact=one.path, sha256=one.row.sha256 or NOT_WRITTEN)
         for one in naming
@@ -370,14 +351,8 @@ def _differing_record_findings(
     touched = (one.path for one in change.files)
     for differing in differing_records(request, [*own, *others], gone, touched):
         more = {"decision": differing.row.name, "session_id": differing.row.session_id}
-        yield finding(
-            "record-differs",
-            "error",
-            describe_differing_record(differing),
-            [differing.path],
-            line=differing.line,
-            **more,
-        )
+        text, paths = describe_differing_record(differing), [differing.path]
+        yield finding("record-differs", "error", text, paths, line=differing.line, **more)
 
 
 class RecordNamingSession(NamedTuple):

@@ -142,9 +142,8 @@ def _annotation(kind: Kind, message: str, **properties: str) -> str:
 
     Source: escapeData and escapeProperty of the toolkit of GitHub Actions.
     """
-    said = ",".join(
-        f"{key}={escaped_text(text).translate(_PROPERTY)}" for key, text in properties.items()
-    )
+    known = {key: escaped_text(text).translate(_PROPERTY) for key, text in properties.items()}
+    said = ",".join(f"{key}={text}" for key, text in known.items())
     text = "\n".join(map(escaped_text, message.split("\n")))
     return f"::{kind} {said}::{text.translate(_DATA)}"
 

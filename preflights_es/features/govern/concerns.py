@@ -178,9 +178,8 @@ def _of_paths(
 
         held = as_held(one.whole(), pattern)
         mark = " (file)" if one.file else ""
-        line = describe_holding_decision(
-            replace(held, name=f"{held.name}{mark} for {_shorten_concern_text(pattern)}")
-        )
+        name = f"{held.name}{mark} for {_shorten_concern_text(pattern)}"
+        line = describe_holding_decision(replace(held, name=name))
         uid, hold = one.said.uid, one.said.reach.hold
         yield Concern(uid, uid, hold, f"{line}.", file=path, by_path=True)
 

@@ -53,9 +53,8 @@ class BothSides:
         process.forget_files()  # a file may have changed in its place
         self.here: Sequence[DecisionRow] = [*_read_decisions_here(request)]
         """What the change holds, whatever became of it."""
-        files = [
-            one.file for one in FiledSessions(process).files(whole=True, read=process.file_log.read)
-        ]
+        filed = FiledSessions(process).files(whole=True, read=process.file_log.read)
+        files = [one.file for one in filed]
         told = {one.path: one for one in files if one.told}
         told |= {one.path: one for one in process.file_log.others}
         why = "it is reached by a link, and nothing is read through one"
@@ -87,11 +86,8 @@ class BothSides:
     @cached_property
     def rows(self) -> Sequence[DecisionRow]:
         """All decisions: those of the base where the change does not go on from them."""
-        of_base = {
-            session_id
-            for session_id, one in self.base.sessions.items()
-            if not self._goes_on(session_id, one)
-        }
+        sessions = self.base.sessions.items()
+        of_base = {session_id for session_id, one in sessions if not self._goes_on(session_id, one)}
         held = [row for row in self.here if row.session_id not in of_base]
         return [*held, *(row for row in self.base.rows if row.session_id in of_base)]
 
@@ -228,9 +224,8 @@ class BothSides:
             return True
         folder = path.rpartition("/")[0].removesuffix(f"/{FOLDER}")
         places = self._request.process.record_places.folders
-        return bool(
-            folder_of(f"{folder}/{path.rpartition('/')[2]}", places) or usual_folder(folder)
-        )
+        lies = f"{folder}/{path.rpartition('/')[2]}"
+        return bool(folder_of(lies, places) or usual_folder(folder))
 
     # 3. Both ---------------------------------------------------------------------------------
 
@@ -325,10 +320,9 @@ def decision_changes(
     own = {row.uid: row for row in every if isinstance(row, DecisionRow)}
     before = {row.uid: row for row in base.rows if is_counted(row)}
     signed = [one for one in own.values() if is_counted(one) and is_signed(one.session_id)]
-    replaced = {one.uid for row in signed for one in list_superseded(row)}
-    titles = {
-        one.path or one.title for row in signed for one in list_superseded(row) if not one.uid
-    }
+    superseded = [one for row in signed for one in list_superseded(row)]
+    replaced = {one.uid for one in superseded}
+    titles = {one.path or one.title for one in superseded if not one.uid}
     found = [*_of_records(base, records, titles, is_edited)]
     # What such a record turned down hangs on the number of the decision that replaced it.
     said = (reference(one.superseded_by) for one in base.records)
@@ -420,13 +414,8 @@ def _of_records(
         if not what and was.is_held and is_edited(was, now):
             what = "says otherwise: its text"
         if what:
-            yield DecisionChange(
-                was,
-                was.path,
-                what,
-                was_decided=True,
-                is_signed=not titles.isdisjoint((was.path, was.title)),
-            )
+            signed = not titles.isdisjoint((was.path, was.title))
+            yield DecisionChange(was, was.path, what, was_decided=True, is_signed=signed)
 
 
 def _successor_changed(

@@ -86,9 +86,8 @@ def differing_records(
                 f"{_quote_record_value(wanted[name])}"
                 for name in others
             )
-            yield DifferingRecord(
-                row, row.artifact, why, _find_differing_line(content, others[0], found)
-            )
+            line = _find_differing_line(content, others[0], found)
+            yield DifferingRecord(row, row.artifact, why, line)
 
 
 def _texts_of_session(
@@ -121,20 +120,16 @@ def edited_records(request: Request) -> tuple[str, ...]:
 
 def describe_differing_record(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
-    return (
-        f"{escaped_text(one.path)} says something else than its session: {one.why}. "
-        f"Undo that edit, or accept a decision that replaces {one.row.name}"
-    )
+    why = f"{one.why}. Undo that edit, or accept a decision that replaces {one.row.name}"
+    return f"{escaped_text(one.path)} says something else than its session: {why}"
 
 
 def _read_compared_values(row: DecisionRow, content: bytes) -> Mapping[str, str]:
     """What is compared of a text, by the words for it."""
     one = foreign_record(row.artifact or "", content)
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    rows = [
-        (_unescaped_line(one["name"]), _unescaped_line(one["value"]), one["mark"])
-        for one in _ROW.finditer(text)
-    ]
+    read = _unescaped_line
+    rows = [(read(one["name"]), read(one["value"]), one["mark"]) for one in _ROW.finditer(text)]
     return {
         "title": one.title,
         "status": one.status + (f" by {one.superseded_by.text}" if one.superseded_by else ""),

@@ -105,9 +105,8 @@ def finding(
     paths: of files, with surrogates for what is no UTF-8; the first one is where it is shown.
     """
     files = tuple(map(printable, paths))
-    return Finding(
-        rule=rule, level=level, message=message, file=files[0] if files else "", files=files, **more
-    )
+    more |= {"file": files[0] if files else "", "files": files}
+    return Finding(rule=rule, level=level, message=message, **more)
 
 
 def files_said(paths: Sequence[str]) -> str:
@@ -134,10 +133,8 @@ def lost_findings(sides: BothSides) -> Iterator[Finding]:
     for path in sorted({one.path for one in sides.lost} - said):
         lost[path.rpartition("/")[0]].append(path)
     for paths in lost.values():
-        text = (
-            f"{files_said(paths)}: deleted, with other events than before, or where no session is "
-            f"read; what people decided there still counts. {RESTORE}"
-        )
+        more = f"or where no session is read; what people decided there still counts. {RESTORE}"
+        text = f"{files_said(paths)}: deleted, with other events than before, {more}"
         yield finding("unverified-session", "error", text, paths)
     for record in sides.lost_records:
         text = f"{escaped_text(record.path)} is no record here any more; it still counts. {RESTORE}"
@@ -163,14 +160,10 @@ def change_findings(
     paths = {one.name.removesuffix(".jsonl"): one.path for one in sessions.now}
     proves = _proof(request, sides, paths, signatures, unsigned=unsigned)
     level: Level = "warning" if signatures is None else "error"
-    found = decision_changes(
-        sides.base,
-        sides.rows,
-        sides.records,
-        {**sides.added_records, **paths},
-        is_signed=proves,
-        is_edited=sides.is_edited,
-    )
+    base, rows, records = sides.base, sides.rows, sides.records
+    named = {**sides.added_records, **paths}
+    edited = sides.is_edited
+    found = decision_changes(base, rows, records, named, is_signed=proves, is_edited=edited)
     for one in found:
         yield _changed_decision_finding(one, level)
     for session in sides.abandoned:
@@ -234,11 +227,8 @@ def unsigned_findings(
         alone: paths of records of no session that say that they are accepted.
     """
     reader = request.process.runner
-    known = {
-        one.hash
-        for was in sides.base.sessions.values()
-        for one in _readable_acceptances(reader, was.events)
-    }
+    told = (one.events for one in sides.base.sessions.values())
+    known = {one.hash for events in told for one in _readable_acceptances(reader, events)}
     unsigned = list[tuple[str, str]]()
     for file, content in sessions.contents():
         if content is None:
@@ -247,17 +237,14 @@ def unsigned_findings(
             continue
         for event, signed in _unsigned(reader, signatures, events_of(content)):
             if event.hash not in known:
-                unsigned.append(
-                    (file.path, f"accepts a decision in event {event.version}, {signed}")
-                )
+                why = f"accepts a decision in event {event.version}, {signed}"
+                unsigned.append((file.path, why))
     held = {one.path for one in sides.base.records if one.is_held}
     why = "becomes accepted, and is the record of no session"
     unsigned += [(path, why) for path in sorted({*alone} - held)]
     for path, why in unsigned:
-        text = (
-            f"{printable(path)} {escaped_text(why)}. A signer of the base has to sign it: "
-            "accept it again with --sign, in a new session"
-        )
+        todo = "A signer of the base has to sign it: accept it again with --sign, in a new session"
+        text = f"{printable(path)} {escaped_text(why)}. {todo}"
         yield finding("unsigned-acceptance", "error", text, [path])
 
 
@@ -265,13 +252,10 @@ def signer_findings(change: ChangeSet, *, is_required: bool) -> Iterator[Finding
     """Changes of the signers and of the id for which they sign: they judge what comes later."""
     for one in change.files if change.base else ():
         if one.path in (SIGNERS, REPOSITORY):
-            level: Level = (
-                "error" if is_required and one.old else "warning"
-            )  # else it judges nothing
-            text = (
-                f"{one.path}: later acceptances are held against it: look whose keys count then, "
-                "and for which repository"
-            )
+            is_judge = is_required and one.old  # else it judges nothing
+            level: Level = "error" if is_judge else "warning"
+            todo = "look whose keys count then, and for which repository"
+            text = f"{one.path}: later acceptances are held against it: {todo}"
             yield finding("signers-changed", level, text, [one.path])
 
 
@@ -280,17 +264,13 @@ def gate_findings(request: Request, change: ChangeSet, *, is_required: bool) -> 
     root = request.process.settings.root
     level: Level = "error" if is_required else "warning"
     if edited := _edited_runners(root, change):
-        text = (
-            f"{files_said(edited)}: the change edits what runs this check or the hook, or whom the "
-            "host asks: see that it still does"
-        )
+        more = "or whom the host asks: see that it still does"
+        text = f"{files_said(edited)}: the change edits what runs this check or the hook, {more}"
         yield finding("gate-changed", level, text, edited)
     settings = [one.path for one in change.files if one.path in (FILE, PYPROJECT)]
     if keys := _changed_settings(root, change) if settings else ():
-        text = (
-            f"{settings[0]}: the change sets {' and '.join(keys)} otherwise: sessions are found, "
-            "kept and redacted by that"
-        )
+        why = "sessions are found, kept and redacted by that"
+        text = f"{settings[0]}: the change sets {' and '.join(keys)} otherwise: {why}"
         yield finding("gate-changed", level, text, settings)
     inner = [one for one in change.files if one.folder and one.name in (FILE, PYPROJECT)]
     before = objects(root, [one.old for one in inner])
@@ -446,10 +426,8 @@ def alias_findings(root: Path, change: ChangeSet, level: Level) -> Iterator[Find
     if others:
         paths = sorted(others)
         one, other = map(printable, others[paths[0]])
-        text = (
-            f"{files_said(paths)}: on a file system without case {one} is {other}, and is not "
-            "looked at as that here. Call it as that"
-        )
+        more = "and is not looked at as that here. Call it as that"
+        text = f"{files_said(paths)}: on a file system without case {one} is {other}, {more}"
         yield finding("unread-file", level, text, paths)
 
 
@@ -487,10 +465,8 @@ def converted_findings(request: Request, change: ChangeSet) -> Iterator[Finding]
     pages = [one for one in _named(root, change) if is_page(one) and folder_of(one, in_records)]
     attributes = {**converted(root, pages, (ENCODING, "filter")), **converted(root, there)}
     for path, attribute in attributes.items():
-        text = (
-            f"{printable(path)}: git may keep other bytes of it than are checked: take its "
-            f"attribute {attribute} away"
-        )
+        todo = f"take its attribute {attribute} away"
+        text = f"{printable(path)}: git may keep other bytes of it than are checked: {todo}"
         yield finding("unverified-session", "error", text, [path])
 
 

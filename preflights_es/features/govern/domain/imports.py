@@ -63,9 +63,8 @@ def used(path: str, text: str) -> frozenset[UsedName]:
         # A string may hold such white space, and the comment above ends with a backslash.
         even = form.replace("\r\n", "\n").translate(_AS_READ)
         forms += [even, even.replace("\\\n", " ")]
-    names = (
-        one for form in forms for one in _read_used_names(place, _ESCAPE.sub(_unescaped, form))
-    )
+    plain = (_ESCAPE.sub(_unescaped, form) for form in forms)
+    names = (one for form in plain for one in _read_used_names(place, form))
     services = (
         UsedName(service, "tool")
         for ran, service in CI_SERVICES.items()
@@ -496,9 +495,8 @@ def _operands(typed: Iterable[str], *, are_images: bool) -> Iterator[str]:
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            takes = (
-                not _SWITCHES.fullmatch(word) if are_images else word in read_import_words("valued")
-            )
+            valued = read_import_words("valued")
+            takes = not _SWITCHES.fullmatch(word) if are_images else word in valued
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word
@@ -513,11 +511,8 @@ def _installs() -> tuple[dict[str, tuple[str, frozenset[str]]], list[tuple[str, 
     lines = own_file(__spec__, "installs.txt").decode().splitlines()
     rows = [line.split("|") for line in lines if "|" in line]
     short = [line.split(" > ") for line in lines if " > " in line]
-    programs = {
-        one: (kind.strip(), frozenset(verbs.split()))
-        for kind, names, verbs in rows
-        for one in names.split()
-    }
+    kinds = ((kind.strip(), names.split(), frozenset(verbs.split())) for kind, names, verbs in rows)
+    programs = {one: (kind, verbs) for kind, names, verbs in kinds for one in names}
     return programs, [(f"{long} ", f"{one} ") for long, one in short]
 
 

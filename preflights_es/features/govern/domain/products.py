@@ -90,9 +90,8 @@ def parts_of_package(one: UsedName) -> frozenset[str]:
 
     Of a module none: a word of it is mostly one of its own parts.
     """
-    is_package = one.kind in ("npm", "package", "address") or (
-        one.kind == "jvm" and ":" in one.name
-    )
+    is_jvm = one.kind == "jvm" and ":" in one.name
+    is_package = is_jvm or one.kind in ("npm", "package", "address")
     return frozenset(_SIGNS.split(fold_letters(one.name)) if is_package else ())
 
 
@@ -233,11 +232,8 @@ def _spell_used_name(one: UsedName) -> _SpelledName:
     groups, own = _spelled(one)
     rows: dict[str, tuple[str, ...]] = {}
     for group in groups:  # the longest of each
-        spelled = (
-            _squeeze_package_name(said)
-            for name in group
-            for said in (name, _VERSION.sub("", fold_letters(name)))
-        )
+        plain = [(name, _VERSION.sub("", fold_letters(name))) for name in group]
+        spelled = (_squeeze_package_name(said) for both in plain for said in both)
         if key := next((key for key in spelled if key in _products_by_package()), ""):
             rows[key] = _products_by_package()[key]
     return _SpelledName(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)
