@@ -139,9 +139,8 @@ def hook_command_line(event: str, agent: AgentName) -> str:
     """
     begins = event.casefold() == "sessionstart"
     said = f"'{json.dumps({'systemMessage': _MISSING})}'" if begins else f"'{_MISSING}' >&2"
-    return (
-        f"command -v {PROGRAM} >/dev/null 2>&1 && {_bare_hook_command(event, agent)} || echo {said}"
-    )
+    runs = _bare_hook_command(event, agent)
+    return f"command -v {PROGRAM} >/dev/null 2>&1 && {runs} || echo {said}"
 
 
 def _bare_hook_command(event: str, agent: AgentName) -> str:
@@ -172,11 +171,9 @@ def _vscode(event: str) -> tuple[str, Any]:
 
     The older PowerShell of Windows knows no `||`.
     """
-    run = {
-        "command": hook_command_line(event, "vscode"),
-        "powershell": f"{_bare_hook_command(event, 'vscode')}; exit 0",
-    }
-    return event, {"type": "command", **run, "timeout": TIMEOUT_S}
+    run = {"type": "command", "command": hook_command_line(event, "vscode")}
+    windows = f"{_bare_hook_command(event, 'vscode')}; exit 0"
+    return event, {**run, "powershell": windows, "timeout": TIMEOUT_S}
 
 
 # 4. Templates -------------------------------------------------------------------------------------

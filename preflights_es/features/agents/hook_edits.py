@@ -91,10 +91,8 @@ def _paths(said: dict[str, Any]) -> list[str]:
     """Files of a call that tells no text: what is edited, or several."""
     listed = said.get("files")
     several = [one for one in listed if isinstance(one, str)] if isinstance(listed, list) else []
-    return (
-        several
-        or [_joined(value) for key, value in said.items() if normalize_hook_name(key) in _PATH][:1]
-    )
+    named = (value for key, value in said.items() if normalize_hook_name(key) in _PATH)
+    return several or [*map(_joined, named)][:1]
 
 
 def _find_edits_in_call(
@@ -182,11 +180,8 @@ def before_edit(
     root = request.process.settings.root
     base = Path(event.cwd) if event.cwd else root
     found = edits(event.tool_name, event.tool_input, base)
-    found += [
-        one._replace(path=led)
-        for one in found
-        if (led := _follow_links_inside(base / one.path, root))
-    ]
+    links = [(one, _follow_links_inside(base / one.path, root)) for one in found]
+    found += [one._replace(path=led) for one, led in links if led]
     memory = read_hook_memory(folder)
     before = memory.files
     conversation = event.conversation or agent
@@ -204,9 +199,8 @@ def before_edit(
         return {}
     reasons = "\n".join(one.line for one in concerns)
     reason = f"{reasons} `preflights why {concerns[0].decision}` says why it was decided."
-    return output_before_edit(
-        agent, concerns[0].hold, reason, attended=is_attended(event, environment)
-    )
+    attended = is_attended(event, environment)
+    return output_before_edit(agent, concerns[0].hold, reason, attended=attended)
 
 
 def _follow_links_inside(path: Path, root: Path) -> str:
@@ -277,11 +271,9 @@ def has_asked(
             whether each edit is asked about.
     """
     before = memory.asked.pop(conversation, {})
-    new = {
-        uid: AskedEdit(path, [*_digests(lines)][:KEPT_LINES_MAX], call, each)
-        for uid, path, lines, each in about
-    }
-    memory.asked[conversation] = before | new
+    for uid, path, lines, each in about:
+        before[uid] = AskedEdit(path, [*_digests(lines)][:KEPT_LINES_MAX], call, each)
+    memory.asked[conversation] = before
     for old in list(memory.asked)[:-CONVERSATIONS_MAX]:
         del memory.asked[old]
 

@@ -66,9 +66,8 @@ def _record_observed_answers(
     # It stands behind the agent's name, such as `claude-code/2.1.300`.
     version = environment.removeprefix(name).strip("/@ ") if environment.startswith(name) else ""
     waits: list[LogBusy] = []
-    for place, (one, (outcome, answers)) in enumerate(
-        zip(asked, read_hook_choices(event, kind, asked), strict=True)
-    ):
+    choices = zip(asked, read_hook_choices(event, kind, asked), strict=True)
+    for place, (one, (outcome, answers)) in enumerate(choices):
         if one.is_secret:
             yield "a question whose answer is hidden is not recorded"
             continue
@@ -100,17 +99,10 @@ def _observe(
     """
     from preflights_es.runtime.features import FEATURES
 
-    record = FEATURES.port("observe")
+    record, topic = FEATURES.port("observe"), asked.header
     while len(waits) < WAITS_MAX:
         try:
-            record(
-                request,
-                asked.question,
-                asked.options,
-                answers,
-                observed=observed,
-                topic=asked.header,
-            )
+            record(request, asked.question, asked.options, answers, observed=observed, topic=topic)
         except LogBusy as error:
             waits.append(error)
         else:
@@ -150,15 +142,13 @@ def read_hook_choices(
         else _of_all(said, normalize_hook_name(event.tool_name))
     )
     answers = said.get("answers") if isinstance(said, dict) else None
-    for place, (question, listed) in enumerate(
-        zip(asked, _list_call_questions(event), strict=True)
-    ):
+    pairs = zip(asked, _list_call_questions(event), strict=True)
+    for place, (question, listed) in enumerate(pairs):
         if whole is not None:
             yield whole, ()
         elif isinstance(said, dict) and isinstance(answers, dict):
-            yield _choice(
-                question, _find_tool_answer(answers, question, place), said, _by_id(listed)
-            )
+            answer = _find_tool_answer(answers, question, place)
+            yield _choice(question, answer, said, _by_id(listed))
         else:
             yield "empty", ()
 
@@ -193,10 +183,8 @@ def _label_of_option(option: Any) -> str:
 def _by_id(one: Mapping[str, Any]) -> dict[str, str]:
     """Labels of the options that have an id too, as in Cursor: an answer may name either."""
     listed = one.get("options")
-    options = listed if isinstance(listed, list) else ()
-    pairs = (
-        (_stripped_text(o.get("id")), _label_of_option(o)) for o in options if isinstance(o, dict)
-    )
+    options = [o for o in listed if isinstance(o, dict)] if isinstance(listed, list) else ()
+    pairs = ((_stripped_text(one.get("id")), _label_of_option(one)) for one in options)
     return {name: label for name, label in pairs if name and label}
 
 
@@ -212,9 +200,8 @@ def _unwrap_tool_response(event: HookEvent) -> dict[str, Any] | str:
     said = next((v for v in (event.tool_response, event.tool_output, event.error) if v), "")
     for _ in range(3):
         if isinstance(said, list):
-            said = "\n".join(
-                _stripped_text(one.get("text")) for one in said if isinstance(one, dict)
-            )
+            parts = (one.get("text") for one in said if isinstance(one, dict))
+            said = "\n".join(map(_stripped_text, parts))
         elif isinstance(said, dict) and "answers" not in said:
             inside = next((said[key] for key in ("llmContent", "content") if key in said), None)
             if inside is None:
@@ -271,17 +258,13 @@ def _choice(
     free = _stripped_text(answer.get("freeText")) if isinstance(answer, dict) else ""
     if isinstance(answer, dict):
         answer = answer.get("answers", answer.get("selected"))
-    texts = [
-        part for part in (answer if isinstance(answer, list) else [answer]) if _stripped_text(part)
-    ]
+    texts = [*filter(_stripped_text, answer if isinstance(answer, list) else [answer])]
     if one.several and isinstance(answer, str):
         texts = list(split_joined_labels(answer, one.options))
-    labels, notes = apart(
-        [part if part in one.options else by_id.get(part, part) for part in texts]
-    )
-    return classify_choice(
-        labels, one.options, " ".join([*notes, free, _annotated(one, said)]).strip()
-    )
+    named = [part if part in one.options else by_id.get(part, part) for part in texts]
+    labels, notes = apart(named)
+    beside = " ".join([*notes, free, _annotated(one, said)]).strip()
+    return classify_choice(labels, one.options, beside)
 
 
 def _annotated(one: AgentQuestion, said: Mapping[str, Any]) -> str:
@@ -303,9 +286,8 @@ def classify_choice(said: Sequence[str], labels: Sequence[str], note: str) -> Ch
     Args:
         note: what the person wrote beside the choice; it may take the choice back.
     """
-    bare = tuple(dict.fromkeys(_limit_answer_text(one.strip()) for one in said if visible(one)))[
-        :LABELS_MAX
-    ]
+    texts = dict.fromkeys(_limit_answer_text(one.strip()) for one in said if visible(one))
+    bare = tuple(texts)[:LABELS_MAX]
     if visible(note):
         beside = f"{BETWEEN.join(bare)} ({note.strip()})" if bare else note.strip()
         return "typed", (_limit_answer_text(beside),)
@@ -323,9 +305,8 @@ def split_joined_labels(said: str, labels: Sequence[str]) -> Iterator[str]:
     said = _limit_answer_text(said)
     longest = sorted((one for one in labels if one), key=len, reverse=True)
     while said:
-        found = next(
-            (one for one in longest if said == one or said.startswith(one + BETWEEN)), None
-        )
+        fitting = (one for one in longest if said == one or said.startswith(one + BETWEEN))
+        found = next(fitting, None)
         part = found if found is not None else said.partition(BETWEEN)[0]
         said = said[len(part) :].removeprefix(BETWEEN)
         yield part

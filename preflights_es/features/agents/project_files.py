@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple
@@ -108,10 +109,8 @@ def ci_files(settings: Settings, host: Host, *, writes: bool = True) -> ProjectF
         Refused: a file cannot be read as text.
         StoreUnavailable: it cannot be written.
     """
-    wanted = _templates_for_host(settings, host)
-    return ProjectFiles(
-        files=tuple(update_project_file(settings.root, one, writes=writes) for one in wanted)
-    )
+    updated = partial(update_project_file, settings.root, writes=writes)
+    return ProjectFiles(files=tuple(map(updated, _templates_for_host(settings, host))))
 
 
 def repository_file(settings: Settings) -> ProjectFile:

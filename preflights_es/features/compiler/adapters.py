@@ -172,11 +172,9 @@ def unpack_artifact(held: Any) -> tuple[str, str, Any]:
         return "", "no artifact", held
     if "artifact_type" in held and "payload" in held:
         return str(held["artifact_type"]), str(held.get("status", "draft")), held["payload"]
-    required = (
-        (row.writes, load_compiler_schema(schema_of(row.name))["required"])
-        for row in PASSES.values()
-    )
-    return next((type_ for type_, names in required if {*names} <= held.keys()), ""), "locked", held
+    schemas = ((row.writes, load_compiler_schema(schema_of(row.name))) for row in PASSES.values())
+    fitting = (type_ for type_, schema in schemas if {*schema["required"]} <= held.keys())
+    return next(fitting, ""), "locked", held
 
 
 # 3. Prompts ----------------------------------------------------------------------------------
@@ -239,13 +237,8 @@ class Adapter(LLMPort):
         Raises:
             SettingsError: a value is out of its limits, or the settings are wrong.
         """
-        said = {
-            "model": model or None,
-            "temperature": temperature,
-            "top_p": top_p,
-            "max_tokens": max_tokens,
-            "timeout_s": timeout,
-        }
+        said = {"model": model or None, "temperature": temperature, "top_p": top_p}
+        said |= {"max_tokens": max_tokens, "timeout_s": timeout}
         typed = {name: str(value) for name, value in said.items() if value is not None}
         found = load_settings(Path.cwd(), options=Options(provider=self.provider, **typed))
         if api_key:

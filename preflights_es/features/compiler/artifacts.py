@@ -287,9 +287,8 @@ class Approvals(Acceptances):
         state: CompilerState = handle.session.state
         plan = drafted(state)
         if state.standing == "proposed" and actor.kind != "user":
-            message = (
-                f"the {plan.type} {short_id(plan.id)} is proposed already: a person approves it"
-            )
+            what = f"the {plan.type} {short_id(plan.id)}"
+            message = f"{what} is proposed already: a person approves it"
             raise Refused(message, code="already_proposed", id=plan.id)
         self._find_others(handle, is_person=actor.kind == "user")
         fields = {**said, "sha256": payload_hash(plan.payload)}
@@ -548,9 +547,8 @@ class PlanFiles:
 
         They come with a branch, by hand, or stay behind when their session is erased.
         """
-        return tuple(
-            f"{FOLDER}/{name}" for name in sorted(self._names - {*map(_artifact_file_name, known)})
-        )
+        strays = self._names - {*map(_artifact_file_name, known)}
+        return tuple(f"{FOLDER}/{name}" for name in sorted(strays))
 
 
 def _artifact_file_name(one: Planned) -> str:

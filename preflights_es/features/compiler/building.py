@@ -142,9 +142,8 @@ class _PassRun:
             return self._given or CompilerResult(True, payload, raw_response=raw)
         why = next(one for one in self._step.decisions if isinstance(one, ResponseRejected))
         if why.kind in _DECLINED:
-            return self._given or CompilerResult(
-                False, None, why.kind, why.details, raw_response=raw
-            )
+            failed = CompilerResult(False, None, why.kind, why.details, raw_response=raw)
+            return self._given or failed
         raise error_of(Rejected(why.kind, why.violations, why.excerpt, why.details))  # type: ignore[arg-type]  # the log keeps kinds as text
 
 
@@ -410,9 +409,8 @@ class ArtifactBuilder:
         if llm is None and project is None:
             raise ValueError("name who answers, or a project")
         if project is not None and not isinstance(llm, Adapter | None):
-            raise ValueError(
-                f"a session records who answers: found {type(llm).__name__}, expected an adapter"
-            )
+            found = f"found {type(llm).__name__}, expected an adapter"
+            raise ValueError(f"a session records who answers: {found}")
         self._llm, self._project = llm, project
 
     def build(

@@ -262,9 +262,7 @@ def list_command(everything: bool, app: Request, voice: Voice) -> int:
 
 def _cells(one: ArtifactRow) -> tuple[str, ...]:
     subject = f" of {shortened(one_line(one.subject), SUBJECT_MAX)}" if one.subject else ""
-    session = (
-        f"{short_session(one.session_id)} (file)" if one.file else short_session(one.session_id)
-    )
+    session = f"{short_session(one.session_id)}{' (file)' if one.file else ''}"
     documents = (f"{basename(file.path)} {file.sha256[:SHORT]}" for file in one.documents)
     return (
         f"{one.type}{subject}",

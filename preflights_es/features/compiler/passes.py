@@ -140,10 +140,8 @@ def _read_besides(use: Sequence[str], before: PassBegun) -> bool:
     """Whether a pass that was recorded has read what the caller adds."""
     ids = [one.id for one in before.plans]
     paths = {one.path for one in before.documents}
-    return all(
-        posixpath.normpath(one) in paths or any(id_.startswith(one.lower()) for id_ in ids)
-        for one in use
-    )
+    others = [one.lower() for one in use if posixpath.normpath(one) not in paths]
+    return all(any(id_.startswith(one) for id_ in ids) for one in others)
 
 
 # 2. What is read -----------------------------------------------------------------------------
@@ -159,10 +157,8 @@ def _read_pass_inputs(request: Request, asked: WantedPass, setup: Setup) -> dict
     texts += _target(request, asked, needed)
     listed, unnamed = layout(root)
     if pass_.layout and not listed:
-        message = (
-            f"the pass {pass_.command} needs the files that git knows, and it knows none: "
-            "add them to git first"
-        )
+        more = "and it knows none: add them to git first"
+        message = f"the pass {pass_.command} needs the files that git knows, {more}"
         raise Refused(message, code="no_layout")
     sanitizer = request.process.sanitizer
     paths_of, kinds = sanitizer.cleaned_text("the layout", "\n".join(listed), LAYOUT_MAX)
@@ -193,10 +189,8 @@ def _read_pass_inputs(request: Request, asked: WantedPass, setup: Setup) -> dict
 def _longest(texts: Sequence[Document], read: Sequence[ReadPlan]) -> str:
     """What takes most of a request: a document, or a plan that a former pass made."""
     sizes = [(len(one.text), one.path) for one in texts]
-    sizes += [
-        (len(one.payload), f"the {one.type} {one.id[:SHORT]} (plan it anew, shorter)")
-        for one in read
-    ]
+    todo = "(plan it anew, shorter)"
+    sizes += [(len(one.payload), f"the {one.type} {one.id[:SHORT]} {todo}") for one in read]
     size, name = max(sizes)
     return f"{name}, which has {size:,}"
 
@@ -217,9 +211,8 @@ def _target(
         return ()
     if found := target_file(request.process.settings.root, asked.target):
         return (found,)
-    scaffolds = (
-        decode_plain_json(one.payload.encode()) for one in needed if one.type == "ScaffoldPlan"
-    )
+    payloads = (one.payload for one in needed if one.type == "ScaffoldPlan")
+    scaffolds = (decode_plain_json(payload.encode()) for payload in payloads)
     if not any(asked.target == file.get("path") for one in scaffolds for file in one["files"]):
         message = f"{asked.target} does not exist, and the ScaffoldPlan does not name it"
         raise Refused(message, code="unknown_target", path=asked.target)
@@ -228,9 +221,8 @@ def _target(
 
 def _make_pass_begun(request: Request, setup: Setup, fields: dict[str, Any]) -> PassBegun:
     """The first Input, as far as it follows from what was read."""
-    return PassBegun(
-        at=0, actor=request.actor, project=request.process.project, uid="", setup=setup, **fields
-    )
+    actor, project = request.actor, request.process.project
+    return PassBegun(at=0, actor=actor, project=project, uid="", setup=setup, **fields)
 
 
 # 3. Plans ------------------------------------------------------------------------------------
@@ -299,10 +291,8 @@ def _find_approved_plan(rows: Sequence[PlanRow], typed: str) -> PlanRow:
     row = row_named(rows, typed)
     if row.planned.standing in IN_FORCE:
         return row
-    message = (
-        f"the {row.planned.type} {row.planned.id[:8]} is {row.planned.standing}: a pass reads only "
-        "artifacts that are approved"
-    )
+    why = "a pass reads only artifacts that are approved"
+    message = f"the {row.planned.type} {row.planned.id[:8]} is {row.planned.standing}: {why}"
     raise Refused(message, code="not_in_force", id=row.planned.id)
 
 
@@ -362,11 +352,8 @@ def layout(root: Path) -> tuple[tuple[str, ...], int]:
     said = git.read_git_text(("ls-files", "-z", "-t"), root, surroundings(), LISTED_S)
     named = {entry[_TAG:] for entry in (said or "").split("\0") if entry}
     named = {path for path in named if not path.startswith(OWN)}
-    fit = sorted(
-        path
-        for path in named
-        if _NO_UTF8 not in path and "\n" not in path and problem(path, PATH_MAX) is None
-    )
+    plain = (path for path in named if _NO_UTF8 not in path and "\n" not in path)
+    fit = sorted(path for path in plain if problem(path, PATH_MAX) is None)
     ends = accumulate(len(path) + 1 for path in fit)
     kept = tuple(path for path, end in zip(fit, ends, strict=True) if end <= LAYOUT_MAX)
     return kept, len(named) - len(kept)
@@ -419,9 +406,8 @@ def target_file(root: Path, path: str) -> Document | None:
         file = _read_document_file(root, path)
     except FileNotFoundError:
         return None
-    return Document(
-        path=path, sha256=sha256(file.content).hexdigest(), text=_decode_document_text(file)
-    )
+    hash_ = sha256(file.content).hexdigest()
+    return Document(path=path, sha256=hash_, text=_decode_document_text(file))
 
 
 def resolve_document_path(root: Path, path: str) -> str:
@@ -475,16 +461,14 @@ def _read_document_file(root: Path, path: str) -> _PassDocumentFile:
     try:
         real = (top / path).resolve(strict=True)
         if not real.is_relative_to(top):
-            raise _document_refusal(
-                path, "is a link that leads out of the repository", "document_outside"
-            )
+            found = "is a link that leads out of the repository"
+            raise _document_refusal(path, found, "document_outside")
         *folders, name = parts = real.relative_to(top).parts or ("",)
         if any(map(is_git, parts)):
             raise _document_refusal(path, "is a link to what belongs to git")
         with atomic_file.open_folder_below(top, folders) as folder:
-            return _PassDocumentFile(
-                path, "/".join(parts), _read_document_content(path, folder, name)
-            )
+            content = _read_document_content(path, folder, name)
+            return _PassDocumentFile(path, "/".join(parts), content)
     except FileNotFoundError:
         raise
     except NotADirectoryError as error:

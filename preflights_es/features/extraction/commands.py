@@ -117,9 +117,8 @@ def _read_note_file(file: str) -> str:
     try:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise Refused(
-            f"{where} is not UTF-8, at byte {error.start + 1}: save it as UTF-8"
-        ) from error
+        message = f"{where} is not UTF-8, at byte {error.start + 1}: save it as UTF-8"
+        raise Refused(message) from error
 
 
 # 2. The list ---------------------------------------------------------------------------------
@@ -182,9 +181,8 @@ def add_command(
       preflights note add idea "A podcast about logs"
     """
     fields = _collect_item_fields(minutes, said_of)
-    return _report_item_change(
-        voice, add(app, cast("ItemType", type_), title, fields, note=session)
-    )
+    added = add(app, cast("ItemType", type_), title, fields, note=session)
+    return _report_item_change(voice, added)
 
 
 def _collect_item_fields(
@@ -262,11 +260,7 @@ def item_line(item: ShownItem) -> str:
         item.status if item.status != "open" else "",
     ]
     told = ", ".join(filter(None, details))
-    return escaped_text(
-        f"{_format_title_with_content(item)}  ({told})"
-        if told
-        else _format_title_with_content(item)
-    )
+    return escaped_text(f"{_format_title_with_content(item)}{f'  ({told})' if told else ''}")
 
 
 def _format_item_decision(item: ShownItem) -> str:
@@ -312,10 +306,8 @@ ANEW: Final = "Wrong? preflights note cancel {id}.N, then say it anew: preflight
 def note_hint(session: View) -> str:
     """What may come next."""
     id_ = short_session(session.session_id)
-    return {
-        "stopped": f"File it by hand: {BY_HAND.format(id=id_)}",
-        "done": ANEW.format(id=id_),
-    }.get(session.status, "")
+    by_hand = f"File it by hand: {BY_HAND.format(id=id_)}"
+    return {"stopped": by_hand, "done": ANEW.format(id=id_)}.get(session.status, "")
 
 
 SHOWN: Final = Shown(describe=describe_note, hint=note_hint, by_hand=BY_HAND)

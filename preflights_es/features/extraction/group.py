@@ -24,9 +24,8 @@ class _Note(Lazy):
             return super().parse_args(ctx, args)
         if not args or args[0] not in self.table():
             # Behind two dashes the person says that it is a note.
-            ctx.meta[COMMANDS] = (
-                () if "--" in args else tuple(name for name in self.table() if name != "take")
-            )
+            others = tuple(name for name in self.table() if name != "take")
+            ctx.meta[COMMANDS] = () if "--" in args else others
             args = ["take", *args]
         if "--" not in args:
             # "- buy milk" is a list, and no option.

@@ -275,9 +275,8 @@ class Notes(Sessions):
             if item.number == number:
                 return ListedItem(handle, item)
         held = ", ".join(item_id(handle.session_id, item.number) for item in state.items) or "none"
-        message = (
-            f"session {ids.short_session(handle.session_id)} has no item {number}: it has {held}"
-        )
+        id_ = ids.short_session(handle.session_id)
+        message = f"session {id_} has no item {number}: it has {held}"
         raise Refused(message, code="no_such_item", typed=typed)
 
 

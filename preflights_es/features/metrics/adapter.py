@@ -187,9 +187,8 @@ class Agent:
     def _replied(self, said: tuple[tuple[str, str], ...]) -> str:
         if self._log is not None:
             return self._recorded(self._log.request(), said[-1][1])
-        reply = self.llm.chat(
-            messages=[{"role": role, "content": content} for role, content in said]
-        )
+        messages = [{"role": role, "content": content} for role, content in said]
+        reply = self.llm.chat(messages=messages)
         self._said = (*said, ("assistant", reply))
         return reply
 

@@ -380,9 +380,8 @@ def metrics_hint(session: View) -> str:
     """What may come next."""
     assert isinstance(session, AnswerView), "the caller checked the workflow"
     goes_on = "preflights ask --follow-up TEXT"
-    run_it = (
-        f"See its rows with: preflights ask --session {short_session(session.session_id)} --run"
-    )
+    id_ = short_session(session.session_id)
+    run_it = f"See its rows with: preflights ask --session {id_} --run"
     number = " (a number chooses)" if session.candidates else ""
     return {
         "done": f"Go on with: {goes_on}" if session.result is not None else run_it,

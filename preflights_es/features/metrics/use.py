@@ -134,10 +134,8 @@ def show_metrics_session(request: Request, typed: str) -> View:
     """
     session = show(request, find_metrics_session(request, typed).session_id)
     if session.erased is not None:
-        message = (
-            f"session {short_session(session.session_id)} was erased: there is no query to run"
-        )
-        raise Refused(message, code="no_query")
+        id_ = short_session(session.session_id)
+        raise Refused(f"session {id_} was erased: there is no query to run", code="no_query")
     return session
 
 
@@ -243,10 +241,9 @@ def run_session_query(
         # A log of other hands may name columns that its tables do not have.
         text = _check_and_render_query(sql, catalogue.dialect, queryable_log_tables())
         brought = run_guarded_query(address, bound(text, views), projected_table_names(), limits)
-    return replace(
-        session,
-        result=MetricsQueryResult(columns=brought.columns, rows=brought.rows, more=brought.more),
-    )
+    columns, rows = brought.columns, brought.rows
+    result = MetricsQueryResult(columns=columns, rows=rows, more=brought.more)
+    return replace(session, result=result)
 
 
 def _check_and_render_query(sql: str, dialect: Dialect, tables: Sequence[Table]) -> str:
@@ -299,9 +296,8 @@ def _of_another(address: Address, sql: str, catalogue: Catalogue, limits: Limits
         if absent := [name for name, columns in listed.items() if not columns]:
             message = f"the database lists no columns of the table {one_line(absent[0])!r}"
             raise Refused(message, code="query_refused")
-        text = _check_and_render_query(
-            sql, catalogue.dialect, [Table(*one) for one in listed.items()]
-        )
+        there = [Table(*one) for one in listed.items()]
+        text = _check_and_render_query(sql, catalogue.dialect, there)
         return run_guarded_query(address, text, readable, limits)
     except (StoreError, LogDamaged) as error:
         why = one_line(str(error.__cause__ or error))

@@ -144,9 +144,8 @@ def _is_older(request: Request, handle: Handle, found: Situation) -> bool:
         return False
     has_model = request.setup(WORKFLOW).lead is not None and found.focus is None
     is_fallback = state.plan is None or state.plan.source == "rules"
-    return is_changed(planned_for(handle), found) or (
-        has_model and is_fallback and bool(found.tasks)
-    )
+    is_better = has_model and is_fallback and bool(found.tasks)
+    return is_better or is_changed(planned_for(handle), found)
 
 
 def _read_item_rows(request: Request) -> Sequence[Row]:
@@ -244,9 +243,8 @@ class DayPlans(Sessions):
         place = (self.resolved(session, extraction.WORKFLOW.name), number)
         found = (t for t in situation.tasks if (t.source.session_id, t.number) == place)
         if (task := next(found, None)) is None:
-            code, words = planning_refusal(
-                PlanningChangeRefused(reason="unknown_task", task_id=item_id(*place))
-            )
+            refused = PlanningChangeRefused(reason="unknown_task", task_id=item_id(*place))
+            code, words = planning_refusal(refused)
             raise Refused(words, code=code)
         return task.task.id
 
@@ -366,9 +364,8 @@ def starting(day: LocalDay, clock: int) -> int:
 
 def find_ending_minute(day: LocalDay, clock: int) -> int:
     """The minute behind the last one at which the clock shows less than a time."""
-    return next(
-        (m + 1 for m in reversed(range(day.length)) if _wall_clock_minute(day, m) < clock), 0
-    )
+    back = reversed(range(day.length))
+    return next((m + 1 for m in back if _wall_clock_minute(day, m) < clock), 0)
 
 
 def _clock_words(day: LocalDay, minute: int) -> str:
@@ -427,10 +424,8 @@ def open_tasks(day: str, rows: Iterable[Row]) -> tuple[OpenTask, ...]:
         for id_ in (f"{row['session_id']}.{row['number']}" if name in twice else name,)
     }
     listed = tuple(one.task for one in found.values())
-    ordered = schedule.sort_open_tasks(
-        Day(day, start=0, end=0, minutes=None, busy=(), tasks=listed)
-    )
-    return tuple(found[task.id] for task in ordered)
+    whole = Day(day, start=0, end=0, minutes=None, busy=(), tasks=listed)
+    return tuple(found[task.id] for task in schedule.sort_open_tasks(whole))
 
 
 def _task(row: Row, id_: str) -> PlanTask:
@@ -459,11 +454,8 @@ def _is_of(day: LocalDay, row: Row) -> bool:
 
 def _busy_from_event_row(day: LocalDay, row: Row) -> Busy:
     start = _clock_minutes(row["start_time"])
-    end = (
-        _clock_minutes(row["end_time"])
-        if row["end_time"]
-        else min(start + EVENT_ASSUMED, DAY_MINUTES)
-    )
+    assumed = min(start + EVENT_ASSUMED, DAY_MINUTES)
+    end = _clock_minutes(row["end_time"]) if row["end_time"] else assumed
     end = end if end > start else DAY_MINUTES  # it ends on another day
     return Busy(
         start=starting(day, start),

@@ -55,9 +55,8 @@ def decide(state: CompilerState, new: Input) -> Decisions:
             return _decide_pass_step(state)
         case LeadChanged() if state.led.stalled or state.question:
             # A new lead is asked what the former one could not do; an open question stays.
-            return decide_lead_takeover(
-                evolve, state, new, _decide_pass_step, goes_on=state.question is None
-            )
+            goes_on = state.question is None
+            return decide_lead_takeover(evolve, state, new, _decide_pass_step, goes_on=goes_on)
         case PlanApproved() | PlanRejected() | PlanLocked() | PlanSuperseded():
             return _decide_standing_change(state, new)
         case ArtifactWritten(path=path):

@@ -294,11 +294,8 @@ def _details(
 def _raw(outcome: Outcome) -> dict[str, str]:
     """What came, where something did; shortened, since the log has it whole."""
     if isinstance(outcome, CompletionReceived):
-        return {
-            "raw_response": _replace_report_surrogates(
-                shortened(decode_response_text(outcome), RAW_MAX)
-            )
-        }
+        text = shortened(decode_response_text(outcome), RAW_MAX)
+        return {"raw_response": _replace_report_surrogates(text)}
     if isinstance(outcome, CompletionFailed) and outcome.received:
         return {"raw_response": _replace_report_surrogates(shortened(outcome.received, RAW_MAX))}
     return {}

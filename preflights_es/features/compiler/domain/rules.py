@@ -55,10 +55,8 @@ def find_pass_violations(begun: PassBegun, payload: dict[str, Any]) -> tuple[Vio
     """The flaws of a payload that meets its schema, and where; nothing where it passes."""
     if (size := len(canonical_json(payload))) > PLAN_MAX:
         return (Violation("", f"expected at most {PLAN_MAX:,} bytes, the plan has {size:,}"),)
-    found = [
-        Violation(format_json_pointer(at), what)
-        for at, what in FLAWS[begun.pass_type](begun, payload)
-    ]
+    flaws = FLAWS[begun.pass_type](begun, payload)
+    found = [Violation(format_json_pointer(at), what) for at, what in flaws]
     for at, text in leaves(payload):
         if at[0] != "operations" and not visible(text):  # a field that one does not need may be so
             found.append(Violation(format_json_pointer(at), "expected words"))

@@ -107,9 +107,8 @@ def vary_pass_response(name: PassName, draws: Draws, request: CompletionRequeste
 
 def base(draws: Draws, _request: CompletionRequested) -> str:
     """The rules alone name no pass."""
-    return write_json_reply(
-        draws, {"error": "invalid_request", "details": "The request names no pass."}
-    )
+    said = {"error": "invalid_request", "details": "The request names no pass."}
+    return write_json_reply(draws, said)
 
 
 # 1. Plans ------------------------------------------------------------------------------------

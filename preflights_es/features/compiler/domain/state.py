@@ -143,9 +143,8 @@ def _evolve_pass_input(state: CompilerState, new: Input) -> CompilerState:
             hashes = state.hashes.plus(sha256)
             if beside:
                 return replace(state, input=new, beside=path, hashes=hashes)
-            return replace(
-                state, input=new, written=WrittenFile(path, sha256), beside="", hashes=hashes
-            )
+            written = WrittenFile(path, sha256)
+            return replace(state, input=new, written=written, beside="", hashes=hashes)
         case _:
             return replace(state, input=new, redacted=redacted)
 
@@ -407,12 +406,11 @@ def _explain_pass_end(state: CompilerState) -> str:
 def shown_plans(state: CompilerState) -> tuple[ShownPlan | None, tuple[ShownPlan, ...]]:
     """The artifact, and the reports of a session."""
     plan = state.plan
-    made = (
-        _make_shown_plan(plan, plan.type, state.standing or "draft", plan.created_by)
-        if plan
-        else None
-    )
-    return made, tuple(_make_shown_plan(one, REPORT, "failed", "system") for one in state.reports)
+    reports = tuple(_make_shown_plan(one, REPORT, "failed", "system") for one in state.reports)
+    if plan is None:
+        return None, reports
+    made = _make_shown_plan(plan, plan.type, state.standing or "draft", plan.created_by)
+    return made, reports
 
 
 def _make_shown_plan(

@@ -64,10 +64,9 @@ def decide(state: ExtractionState, new: Input) -> Decisions:
             return _decide_extraction_step(state)
         case LeadChanged() if state.note and not state.led.request:
             # A new lead gets what the former one left open or could not do.
-            is_open = bool(state.led.stalled) or note_status(state) == "unprocessed"
-            return decide_lead_takeover(
-                evolve, state, new, _decide_extraction_step, goes_on=is_open
-            )
+            goes_on = bool(state.led.stalled) or note_status(state) == "unprocessed"
+            step = _decide_extraction_step
+            return decide_lead_takeover(evolve, state, new, step, goes_on=goes_on)
         case ItemAdded():
             return (_file_added_item(state, new),)
         case TaskDecided():
@@ -193,9 +192,8 @@ def compose_extraction_request(state: ExtractionState) -> CompletionRequested:
     when = f"{state.noted_at} ({state.time_zone})" if state.time_zone else state.noted_at
     note = f"Noted at: {when}\nLanguage: {state.language}\n\nNote:\n{state.note}"
     said = (Message("user", note), *state.led.said)
-    return requested(
-        state.led, "extract", CONTRACT, (PACKAGE, "extract", PROMPTS["extract"]), messages=said
-    )
+    prompt = (PACKAGE, "extract", PROMPTS["extract"])
+    return requested(state.led, "extract", CONTRACT, prompt, messages=said)
 
 
 def conclude_extraction_outcome(state: ExtractionState, outcome: Outcome) -> tuple[Decision, ...]:
@@ -203,9 +201,8 @@ def conclude_extraction_outcome(state: ExtractionState, outcome: Outcome) -> tup
     # Imported where a response is judged: sessions without a lead need no pydantic.
     from preflights_es.features.extraction.domain.contracts import EXTRACTION
 
-    verdict = concluded(
-        state.led, outcome, EXTRACTION, partial(find_second_question_violations, state)
-    )
+    finds = partial(find_second_question_violations, state)
+    verdict = concluded(state.led, outcome, EXTRACTION, finds)
     if not isinstance(verdict, Usable):
         return verdict
     listed, asked = verdict.payload["items"], verdict.payload.get("question")

@@ -141,9 +141,8 @@ def _later(start: str, minutes: int) -> str:
 def stated_dues(note: str, noted: str) -> list[tuple[str, str]]:
     """Pairs of a line without its marks and the due date that it states."""
     lines = (_marked(text, noted) for _, text in _split_note_lines(note))
-    return [
-        (title, said["due"]) for title, said in lines if isinstance(said, dict) and "due" in said
-    ]
+    marked = ((title, said) for title, said in lines if isinstance(said, dict))
+    return [(title, said["due"]) for title, said in marked if "due" in said]
 
 
 # 2. Marks at the end of a line ---------------------------------------------------------------

@@ -86,11 +86,10 @@ def evolve(state: ExtractionState, event: Event) -> ExtractionState:
     match event:
         case ItemsExtracted(items=items):
             # A second reading leaves what a person filed or changed as it is.
-            kept = {
-                item.number: item
-                for item in state.items
-                if item.source == "added" or item.number in state.touched
-            }
+            own = (
+                one for one in state.items if one.source == "added" or one.number in state.touched
+            )
+            kept = {item.number: item for item in own}
             kept |= {item.number: item for item in items}
             former = (item for item in state.listed if item.number in state.touched)
             return replace(_numbered(state, *items), items=_ordered(kept), listed=(*former, *items))
@@ -100,9 +99,8 @@ def evolve(state: ExtractionState, event: Event) -> ExtractionState:
             return replace(state, question=None, led=leading.add_user_message(state.led, answer))
         case ItemFiled(item=item):
             filed = {**{i.number: i for i in state.items}, item.number: item}
-            return replace(
-                _touching(_numbered(state, item), item), items=_ordered(filed), by_hand=True
-            )
+            touched = _touching(_numbered(state, item), item)
+            return replace(touched, items=_ordered(filed), by_hand=True)
         case ItemChanged(item=item):
             items = tuple(item if i.number == item.number else i for i in state.items)
             return replace(_touching(state, item), items=items)
@@ -269,10 +267,9 @@ def _extraction_warnings(state: ExtractionState) -> tuple[str, ...]:
 
 def kept_items(state: ExtractionState) -> tuple[KeptItem, ...]:
     """The items, for other sessions."""
-    return tuple(
-        KeptItem(**asdict(item), began_at=state.taken, noted_at=state.noted_at)
-        for item in state.items
-    )
+    began, noted = state.taken, state.noted_at
+    items = map(asdict, state.items)
+    return tuple(KeptItem(**one, began_at=began, noted_at=noted) for one in items)
 
 
 _OF_THE_LIST: Final = frozenset(

@@ -269,18 +269,15 @@ def words_of(metrics: Iterable[Metric]) -> CatalogueWords:
         for name in (metric.name, *metric.aliases):
             named.setdefault(normalize_catalogue_phrase(name), {})[metric.name] = None
         dimensions.update(known for one in metric.dimensions for known in phrases(one, metric))
-    return CatalogueWords(
-        {known: tuple(names) for known, names in named.items()}, frozenset(dimensions)
-    )
+    metrics_of = {known: tuple(names) for known, names in named.items()}
+    return CatalogueWords(metrics_of, frozenset(dimensions))
 
 
 def phrases(column: str, metric: Metric) -> frozenset[str]:
     """What a dimension is called: its column, without its table, or one of its words."""
     bare = column.rpartition(".")[2]
-    words = dict(metric.words).get(column, ())
-    return frozenset(
-        map(normalize_catalogue_phrase, (column, bare, bare.replace("_", " "), *words))
-    )
+    words = (column, bare, bare.replace("_", " "), *dict(metric.words).get(column, ()))
+    return frozenset(map(normalize_catalogue_phrase, words))
 
 
 def parts_of(text: str, words: CatalogueWords, today: date | None) -> list[Part]:

@@ -74,9 +74,8 @@ def composed(meant: Meant, dialect: Dialect) -> str | None:
     if meant.values:
         sql = filtered(meant.metric.sql, [_is(*one, dialect) for one in meant.values.items()])
     if sql is not None and meant.groups:
-        sql = group_query_by_columns(
-            sql, [_column(one, meant.metric, dialect) for one in meant.groups]
-        )
+        columns = [_column(one, meant.metric, dialect) for one in meant.groups]
+        sql = group_query_by_columns(sql, columns)
     if sql is None:
         return None
     rows = query(sql, meant.days)

@@ -72,9 +72,8 @@ def decide(state: MetricsState, new: Input) -> Decisions:
         case StepRetried() if state.led.stalled:
             return _decide_metrics_step(state)
         case LeadChanged() if state.text and not state.led.request:
-            return decide_lead_takeover(
-                evolve, state, new, _decide_metrics_step, goes_on=bool(state.led.stalled)
-            )
+            goes_on = bool(state.led.stalled)
+            return decide_lead_takeover(evolve, state, new, _decide_metrics_step, goes_on=goes_on)
         case _:
             return (NotTaken(reason="not_expected"),)
 
@@ -153,11 +152,10 @@ def compose_metrics_request(state: MetricsState) -> CompletionRequested:
 
 def render_catalogue(catalogue: Catalogue) -> str:
     """The catalogue as a model reads it: one JSON object a line."""
-    lines = [
-        canonical_json({"table": one.name, "columns": one.columns}) for one in catalogue.tables
-    ]
-    lines += [canonical_json(_described(one)) for one in catalogue.metrics]
-    return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(line.decode() for line in lines)
+    told = [{"table": one.name, "columns": one.columns} for one in catalogue.tables]
+    told += map(_described, catalogue.metrics)
+    lines = (canonical_json(one).decode() for one in told)
+    return f"SQL dialect: {catalogue.dialect}\n" + "\n".join(lines)
 
 
 def _described(metric: Metric) -> dict[str, Any]:

@@ -86,11 +86,10 @@ def findings(sql: str, dialect: Dialect, tables: Collection[Table]) -> tuple[str
     from preflights_es.features.metrics.domain.sql_tree import FUNCTION, IN_ORDER, of_tree
 
     if found := of_tree(tree, tables, dialect):
-        ours = [
-            f"{one}{_list_called_functions(sql)}" if one is FUNCTION else one for one in IN_ORDER
-        ]
-        known = [one for name, one in zip(IN_ORDER, ours, strict=True) if name in found]
-        return (*known, *sorted(found.difference(IN_ORDER)))[:FINDINGS_MAX]
+        known = [one for one in IN_ORDER if one in found]
+        calls = _list_called_functions(sql) if FUNCTION in found else ""
+        ours = (f"{one}{calls}" if one is FUNCTION else one for one in known)
+        return (*ours, *sorted(found.difference(IN_ORDER)))[:FINDINGS_MAX]
     return () if _is_fixed(tree, dialect, tables) else (REWRITTEN,)
 
 
@@ -212,11 +211,9 @@ def _is_fixed(tree: exp.Expr, dialect: Dialect, tables: Collection[Table]) -> bo
     try:
         text = _render_query_tree(tree, dialect)
         again = _tree(text, dialect)
-        if (
-            isinstance(again, str)
-            or of_tree(again, tables, dialect)
-            or _count_tree_names(again) != said
-        ):
+        if isinstance(again, str) or of_tree(again, tables, dialect):
+            return False
+        if _count_tree_names(again) != said:
             return False
         return _render_query_tree(again, dialect) == text
     except RecursionError:

@@ -207,11 +207,8 @@ def _of_use(node: exp.Expr) -> Iterator[str]:
 
 def _is_type(node: exp.DataType) -> bool:
     """Whether a type is one of the list, with nothing but plain numbers in its brackets."""
-    sizes = [
-        one.this
-        for one in node.expressions
-        if isinstance(one, exp.DataTypeParam) and not one.args.get("expression")
-    ]
+    parameters = (one for one in node.expressions if isinstance(one, exp.DataTypeParam))
+    sizes = [one.this for one in parameters if not one.args.get("expression")]
     return (
         isinstance(node.this, exp.DType)
         and node.this.value in TYPES
@@ -256,10 +253,8 @@ def _is_computed(node: exp.Expr) -> bool:
 def _is_listed(node: exp.Star) -> bool:
     """Whether `*` stands for columns, and not for a row that a function takes."""
     part = node.parent if isinstance(node.parent, exp.Column) else node
-    within = part.parent
-    return isinstance(within, exp.Count) or (
-        isinstance(within, exp.Select) and part.arg_key == "expressions"
-    )
+    is_column = isinstance(part.parent, exp.Select) and part.arg_key == "expressions"
+    return is_column or isinstance(part.parent, exp.Count)
 
 
 def _of_searched(node: exp.Expr) -> Iterator[str]:
@@ -376,9 +371,8 @@ def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect
     if not all(tables[name] for name in read):
         return False
     fold = str.lower if dialect == "sqlite" else str
-    listed: dict[str, object] = {
-        name: dict.fromkeys(map(fold, tables[name]), "TEXT") for name in read
-    }
+    columns = {name: map(fold, tables[name]) for name in read}
+    listed: dict[str, object] = {name: dict.fromkeys(columns[name], "TEXT") for name in read}
     schema = MappingSchema(listed, dialect=dialect, normalize=False)
     resolved = _normalize_tree_names(tree.copy(), dialect)
     try:

@@ -91,9 +91,8 @@ def _decide_planning_step(state: PlanningState) -> Decisions:
 def _make_rules_plan(state: PlanningState) -> PlannedDay:
     situation = state.situation
     assert situation is not None, "a plan was asked for"
-    return schedule.plan_day_by_rules(
-        schedule.day_from_situation(situation), state.language, situation.focus
-    )
+    day = schedule.day_from_situation(situation)
+    return schedule.plan_day_by_rules(day, state.language, situation.focus)
 
 
 # 2. The model --------------------------------------------------------------------------------
@@ -189,8 +188,5 @@ def _without_room(day: Day, payload: dict[str, Any]) -> list[Violation]:
         return [Violation("/focus_task_id", "expected a task: one fits")] if wrong else []
     placed = [block.task_id for block in _blocks(day, payload)]
     named = {"/focus_task_id": focus} | {f"/mini_task_ids/{i}": id_ for i, id_ in enumerate(small)}
-    return [
-        Violation(place, "expected a task that fits the time")
-        for place, id_ in named.items()
-        if id_ not in placed
-    ]
+    unplaced = [place for place, id_ in named.items() if id_ not in placed]
+    return [Violation(place, "expected a task that fits the time") for place in unplaced]

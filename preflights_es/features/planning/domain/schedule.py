@@ -74,10 +74,9 @@ def plan_day_by_rules(day: Day, language: Language, chosen: str | None = None) -
             minis, blocks = minis + len(more) - len(blocks), more
     if chosen == focus.id:
         return plan_of(blocks, CHOSEN[language], "person")
-    reasoning = REASONS[_reason_for_focus(day, focus)][language].format(
-        QUOTED[language].format(focus.title)
-    )
-    return plan_of(blocks, reasoning, "rules")
+    reason = REASONS[_reason_for_focus(day, focus)][language]
+    title = QUOTED[language].format(focus.title)
+    return plan_of(blocks, reason.format(title), "rules")
 
 
 def sort_open_tasks(day: Day) -> list[PlanTask]:

@@ -188,13 +188,8 @@ def _timeline(day: Situation, plan: PlannedDay) -> tuple[DayTimelineEntry, ...]:
     """Blocks and busy intervals of the window, by time."""
 
     def entry(start: int, end: int, **said: Any) -> tuple[int, int, DayTimelineEntry]:
-        return (
-            start,
-            end,
-            DayTimelineEntry(
-                start=format_wall_clock(day, start), end=format_wall_clock(day, end), **said
-            ),
-        )
+        at, to = format_wall_clock(day, start), format_wall_clock(day, end)
+        return start, end, DayTimelineEntry(start=at, end=to, **said)
 
     tasks = {one.task.id: one.task for one in day.tasks}
     blocks = [
