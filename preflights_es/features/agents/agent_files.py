@@ -54,11 +54,12 @@ class AgentSetup(NamedTuple):
 def agents_found(settings: Settings) -> tuple[AgentName, ...]:
     """Agents that this repository has files of, and the one in whose environment this runs."""
     seen, root = settings.agent.partition("/")[0], settings.root
-    return tuple(
-        name
-        for name in AGENTS
-        if seen in TABLE[name].seen_as or any((root / one).exists() for one in TABLE[name].signs)
-    )
+
+    def is_here(name: AgentName) -> bool:
+        one = TABLE[name]
+        return seen in one.seen_as or any((root / sign).exists() for sign in one.signs)
+
+    return tuple(filter(is_here, AGENTS))
 
 
 def agent_files(
@@ -189,8 +190,7 @@ def _server(path: str, above: str, entry: dict[str, Any]) -> Template:
 
 def instructions(name: str) -> Template:
     """The file in which every agent finds what to do."""
-    body = _BODY.read_text("utf-8")
-    return Template((name,), partial(project_files.block, body=body))
+    return Template((name,), partial(project_files.block, body=_BODY.read_text("utf-8")))
 
 
 def pointer_template(path: str) -> Template:

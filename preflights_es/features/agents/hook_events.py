@@ -166,10 +166,8 @@ def output_before_edit(agent: str, hold: Hold, reason: str, *, attended: bool = 
             return {"systemMessage": told}
         case _, "deny":
             refused = f"{reason} {_REFUSED}"
-            return {
-                "systemMessage": reason,
-                **_before(permissionDecision="deny", permissionDecisionReason=refused),
-            }
+            denied = _before(permissionDecision="deny", permissionDecisionReason=refused)
+            return {"systemMessage": reason, **denied}
         case _, "tell":
             return _before(additionalContext=reason)
         case "codex", _:

@@ -295,9 +295,8 @@ def classify_choice(said: Sequence[str], labels: Sequence[str], note: str) -> Ch
         return "several", bare
     if not bare:
         return "empty", ()
-    return (
-        "answered" if bare[0] in {_limit_answer_text(one.strip()) for one in labels} else "typed"
-    ), bare
+    offered = {_limit_answer_text(one.strip()) for one in labels}
+    return "answered" if bare[0] in offered else "typed", bare
 
 
 def split_joined_labels(said: str, labels: Sequence[str]) -> Iterator[str]:

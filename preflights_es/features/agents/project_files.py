@@ -133,11 +133,9 @@ def plan_files(settings: Settings, *, writes: bool = True) -> ProjectFiles:
     Raises:
         StoreUnavailable: a file cannot be written.
     """
-    done = [
-        _ensure_starter_file(settings.root, path, f"{name}.v1.md", writes=writes)
-        for name, path in msgspec.structs.asdict(settings.plans).items()
-    ]
-    return ProjectFiles(files=tuple(done))
+    starts = partial(_ensure_starter_file, settings.root, writes=writes)
+    wanted = msgspec.structs.asdict(settings.plans).items()
+    return ProjectFiles(files=tuple(starts(path, f"{name}.v1.md") for name, path in wanted))
 
 
 def _ensure_starter_file(root: Path, path: str, template: str, *, writes: bool) -> ProjectFile:
@@ -170,11 +168,8 @@ def _templates_for_host(settings: Settings, host: Host) -> tuple[Template, ...]:
     kept = [f"{folder}/{FOLDER}" for folder in filed]
     # Any other name would have to be quoted in three languages.
     folders = [_RECORDINGS, *filter(_PLAIN.fullmatch, kept)]
-    said = {
-        "SOURCE": installed_source.find_install_source().requirement,
-        "FOLDERS": " ".join(folders),
-        "PATTERN": "|".join(re.escape(folder) for folder in folders),
-    }
+    said = {"SOURCE": installed_source.find_install_source().requirement}
+    said |= {"FOLDERS": " ".join(folders), "PATTERN": "|".join(map(re.escape, folders))}
     workflow, hook = (_fill_ci_template(name, said) for name in (f"{host}.yml", "pre-commit.yml"))
     return (
         Template(

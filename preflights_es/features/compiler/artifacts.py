@@ -222,8 +222,7 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
     """
     own = Approvals(request)
     own.refuse_unless_person(by, "reject")
-    session_id = plan_named(request, typed)
-    handle = request.sessions.load(session_id)
+    handle = request.sessions.load(plan_named(request, typed))
     return finish_due_documents(request, own.rejected(handle, reason, by))
 
 
@@ -300,8 +299,7 @@ class Approvals(Acceptances):
         """An Input by which the session's artifact takes the place of others."""
         former = tuple(one.source for one in self._former)
         fields = {**said, "id": handle.session.state.plan.id, "former": former}
-        new = self._inputs.made(cls, fields, actor)
-        return ProposedInput(handle, new, input_id)
+        return ProposedInput(handle, self._inputs.made(cls, fields, actor), input_id)
 
     def _find_others(self, handle: Handle, *, is_person: bool) -> None:
         """Find what gives way and what is held, as their own logs have them."""

@@ -176,11 +176,8 @@ class CompilerPass(ABC):
         """Types of artifacts, names of documents, and what else the pass cannot do without."""
         row = self._row
         more = {"target file": row.target, "repo layout": row.layout, "goal": row.goal}
-        return [
-            *(one.type for one in row.plans),
-            *(f"{name}.md" for name in row.documents),
-            *(name for name, needed in more.items() if needed),
-        ]
+        read = [one.type for one in row.plans] + [f"{name}.md" for name in row.documents]
+        return read + [name for name, needed in more.items() if needed]
 
     @property
     def forbidden_inputs(self) -> list[str]:

@@ -183,8 +183,7 @@ def _run_pass_command(
     """Run a pass."""
     root = app.process.settings.root
     use = [_from_root(root, one) if os.path.lexists(one) else one for one in use]
-    wanted = passes.WantedPass(name, target, goal, use)
-    found = passes.run_pass(app, wanted)
+    found = passes.run_pass(app, passes.WantedPass(name, target, goal, use))
     if is_terminal() and not (voice.as_json or no_input):
         return dialogue.run_dialogue(app, voice, found)
     return say_session_result(voice, found)
@@ -264,13 +263,9 @@ def _cells(one: ArtifactRow) -> tuple[str, ...]:
     subject = f" of {shortened(one_line(one.subject), SUBJECT_MAX)}" if one.subject else ""
     session = f"{short_session(one.session_id)}{' (file)' if one.file else ''}"
     documents = (f"{basename(file.path)} {file.sha256[:SHORT]}" for file in one.documents)
-    return (
-        f"{one.type}{subject}",
-        one.id[:SHORT],
-        _format_artifact_standing(one),
-        session,
-        ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on))),
-    )
+    read = ", ".join((*documents, *(id_[:SHORT] for id_ in one.depends_on)))
+    what, stands = f"{one.type}{subject}", _format_artifact_standing(one)
+    return what, one.id[:SHORT], stands, session, read
 
 
 def _format_artifact_standing(one: ArtifactRow) -> str:

@@ -342,11 +342,8 @@ def _differing_record_findings(
 ) -> Iterator[Finding]:
     counted = ((row, row.artifact) for row in rows if is_counted(row))
     own = [replace(row, artifact=path and posixpath.normpath(path)) for row, path in counted]
-    others = (
-        replace(one.row, artifact=one.path, sha256=one.row.sha256 or NOT_WRITTEN)
-        for one in naming
-        if one.row
-    )
+    theirs = ((one.row, one.path) for one in naming if one.row)
+    others = (replace(r, artifact=p, sha256=r.sha256 or NOT_WRITTEN) for r, p in theirs)
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
     for differing in differing_records(request, [*own, *others], gone, touched):
@@ -379,10 +376,8 @@ def _naming(
     if not found:
         return ()
     every = {row.session_id: row for row in rows}
-    return tuple(
-        RecordNamingSession(path, every.get(one.session), one.status in HELD)
-        for path, one in found.items()
-    )
+    read = ((path, every.get(one.session), one) for path, one in found.items())
+    return tuple(RecordNamingSession(path, row, one.status in HELD) for path, row, one in read)
 
 
 # 4. Numbers -----------------------------------------------------------------------------------

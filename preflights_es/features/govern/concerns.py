@@ -118,8 +118,7 @@ class _AcceptedDecision(msgspec.Struct, frozen=True):
         from preflights_es.projections.decisions import decode_patch_row
         from preflights_es.use.results import DecisionRow
 
-        row = DecisionRow.of(decode_patch_row(self.row))
-        return replace(row, file=self.file)
+        return replace(DecisionRow.of(decode_patch_row(self.row)), file=self.file)
 
 
 def _read_decisions_in_force(request: Request, known: ConcernMemory) -> list[_AcceptedDecision]:

@@ -316,8 +316,7 @@ def decision_changes(
         is_signed: whether what a session of the change, given by its id, brings is signed.
         is_edited: whether the change edits the text of a record.
     """
-    every = [*rows]
-    own = {row.uid: row for row in every if isinstance(row, DecisionRow)}
+    own = {row.uid: row for row in rows if isinstance(row, DecisionRow)}
     before = {row.uid: row for row in base.rows if is_counted(row)}
     signed = [one for one in own.values() if is_counted(one) and is_signed(one.session_id)]
     superseded = [one for row in signed for one in list_superseded(row)]

@@ -81,11 +81,10 @@ def differing_records(
             continue
         others = [name for name, said in wanted.items() if found.get(name, "") != said]
         if others and found not in former:
-            why = "; ".join(
-                f"its {name} is {_quote_record_value(found.get(name, ''))}, and its session says "
-                f"{_quote_record_value(wanted[name])}"
-                for name in others
-            )
+            said = {name: _quote_record_value(wanted[name]) for name in others}
+            now = {name: _quote_record_value(found.get(name, "")) for name in others}
+            each = (f"its {n} is {now[n]}, and its session says {said[n]}" for n in others)
+            why = "; ".join(each)
             line = _find_differing_line(content, others[0], found)
             yield DifferingRecord(row, row.artifact, why, line)
 

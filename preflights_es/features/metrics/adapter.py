@@ -82,8 +82,7 @@ class LLMClient:
             SettingsError: the settings are wrong, or the provider takes no model.
         """
         options = Options(model=model or None, provider=provider or None)
-        settings = load_settings(Path.cwd(), options=options)
-        self._leads = Leads(settings, options)
+        self._leads = Leads(load_settings(Path.cwd(), options=options), options)
         self._leads.configured(WORKFLOW)
 
     def chat(self, messages: Sequence[Mapping[str, str]]) -> str:

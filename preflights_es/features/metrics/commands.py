@@ -117,25 +117,18 @@ def ask_command(
       preflights ask --session last --run
       preflights ask --catalog shop --on sqlite:///shop.db "revenue 2026-10 top 3 by market" --run
     """
+    asks, goes_on, is_kept = question is not None, follow_up is not None, session is not None
+    brings, is_later = catalog is not None, bool(follow_up or session)
     for is_mixed, message in (
-        (
-            question is not None and follow_up is not None,
-            "give a question or --follow-up, not both",
-        ),
-        (question is not None and session is not None, "give a question or --session, not both"),
-        (
-            session is not None and follow_up is None and not runs,
-            "--session goes with --follow-up or --run",
-        ),
-        (
-            catalog is not None and bool(follow_up or session),
-            "--catalog goes with a new question: a session keeps its own",
-        ),
-        (strict and bool(follow_up or session), "--strict goes with a new question"),
+        (asks and goes_on, "give a question or --follow-up, not both"),
+        (asks and is_kept, "give a question or --session, not both"),
+        (is_kept and not (goes_on or runs), "--session goes with --follow-up or --run"),
+        (brings and is_later, "--catalog goes with a new question: a session keeps its own"),
+        (strict and is_later, "--strict goes with a new question"),
         ((as_csv or any_project) and not runs, "--csv and --any-project go with --run"),
         (any_project and on is not None, "--any-project is about the log, without --on"),
         (isnan(timeout), "--timeout: found nan, expected seconds"),
-        (catalog is not None and runs and on is None, "--run needs --on: your database"),
+        (brings and runs and on is None, "--run needs --on: your database"),
     ):
         if is_mixed:
             raise click.UsageError(message)

@@ -91,13 +91,9 @@ def start_metrics(
     when, zone = clock_ids.local(clock_ids.now())
     setup, answers = request.setup(WORKFLOW, strict=new.strict), normalize_answer_pairs(new.answers)
     request.sessions.check(answers)
-    said = {
-        "text": new.text,
-        "language": request.process.settings.language,
-        "dialect": known.dialect,
-        "metrics": known.metrics,
-        "tables": known.tables,
-    }
+    language = request.process.settings.language
+    said: dict[str, object] = {"text": new.text, "language": language, "dialect": known.dialect}
+    said |= {"metrics": known.metrics, "tables": known.tables}
     beside = {"asked_at": when, "time_zone": zone}
     opened = request.sessions.opened(WORKFLOW, QuestionPut, said, setup, beside=lambda: beside)
     if answers:

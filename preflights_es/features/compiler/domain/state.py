@@ -549,8 +549,5 @@ def _describe_read_inputs(state: CompilerState) -> dict[str, Any]:
         return {}
     plans = (ReadRecord("plan", one.id, one.source) for one in begun.plans)
     decisions = (ReadRecord("decision", one.uid, one.source) for one in begun.decisions)
-    return {
-        "subject": subject_of(state),
-        "files": tuple(ReadFileDigest(one.path, one.sha256) for one in begun.documents),
-        "records": (*plans, *decisions),
-    }
+    files = tuple(ReadFileDigest(one.path, one.sha256) for one in begun.documents)
+    return {"subject": subject_of(state), "files": files, "records": (*plans, *decisions)}

@@ -106,9 +106,8 @@ def find_extraction_violations(payload: dict[str, Any]) -> tuple[Violation, ...]
         if low is not None and high is not None and high < low:
             found.append(Violation(f"/items/{i}/duration_max", f"expected at least {low}"))
         if item["type"] == "event" and "start_time" not in item and "question" not in payload:
-            found.append(
-                Violation(f"/items/{i}/start_time", "expected a time, or a question that asks it")
-            )
+            message = "expected a time, or a question that asks it"
+            found.append(Violation(f"/items/{i}/start_time", message))
     return tuple(found)
 
 

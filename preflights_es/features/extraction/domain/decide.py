@@ -98,8 +98,7 @@ def _extracted(
     Args:
         asked: what the model asks.
     """
-    before = (*state.listed, *state.items)
-    items = rules.items(listed, before, state.touched, state.numbers)
+    items = rules.items(listed, (*state.listed, *state.items), state.touched, state.numbers)
     if state.led.lead is not None:
         items = rules.with_dues(items, rules.stated_dues(state.note, state.noted_at[:10]))
     found = ItemsExtracted(items=items)

@@ -441,9 +441,8 @@ def _read_items_by_rules(request: CompletionRequested) -> list[Payload]:
     _, note, noted = _parse_extraction_request(request)
     found = read_note(note, noted)
     if isinstance(found, BadLine):
-        titles = (
-            shortened(text, TITLE_MAX) for _, text in _split_note_lines(note) if visible(text)
-        )
+        texts = [text for _, text in _split_note_lines(note) if visible(text)]
+        titles = (shortened(text, TITLE_MAX) for text in texts)
         found = [{"type": "task", "title": title, "confidence": 0.3} for title in titles]
     return [{k: v for k, v in item.items() if k != "due"} for item in found[:ITEMS_MAX]]
 

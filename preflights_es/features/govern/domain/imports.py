@@ -65,11 +65,9 @@ def used(path: str, text: str) -> frozenset[UsedName]:
         forms += [even, even.replace("\\\n", " ")]
     plain = (_ESCAPE.sub(_unescaped, form) for form in forms)
     names = (one for form in plain for one in _read_used_names(place, form))
-    services = (
-        UsedName(service, "tool")
-        for ran, service in CI_SERVICES.items()
-        if f"{place}/".startswith(f"{ran.casefold()}/")
-    )
+    lies, folders = f"{place}/", CI_SERVICES.items()
+    ran = (service for path, service in folders if lies.startswith(f"{path.casefold()}/"))
+    services = (UsedName(service, "tool") for service in ran)
     return frozenset(_normal(one) for one in (*names, *services) if one.name)
 
 

@@ -75,8 +75,7 @@ def plan_day_by_rules(day: Day, language: Language, chosen: str | None = None) -
     if chosen == focus.id:
         return plan_of(blocks, CHOSEN[language], "person")
     reason = REASONS[_reason_for_focus(day, focus)][language]
-    title = QUOTED[language].format(focus.title)
-    return plan_of(blocks, reason.format(title), "rules")
+    return plan_of(blocks, reason.format(QUOTED[language].format(focus.title)), "rules")
 
 
 def sort_open_tasks(day: Day) -> list[PlanTask]:

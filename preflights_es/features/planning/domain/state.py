@@ -204,11 +204,8 @@ def _timeline(day: Situation, plan: PlannedDay) -> tuple[DayTimelineEntry, ...]:
         )
         for block in plan.blocks
     ]
-    busy = [
-        entry(one.start, one.end, kind="busy", title=one.title, assumed=one.assumed)
-        for one in day.busy
-        if one.start < day.end and one.end > day.start
-    ]
+    inside = (one for one in day.busy if one.start < day.end and one.end > day.start)
+    busy = [entry(i.start, i.end, kind="busy", title=i.title, assumed=i.assumed) for i in inside]
     return tuple(one for _, _, one in sorted((*blocks, *busy), key=lambda one: one[:2]))
 
 
@@ -221,8 +218,5 @@ def planning_reached(state: PlanningState) -> Reached:
 
 
 def _plan_result_fields(plan: PlannedDay) -> dict[str, object]:
-    return {
-        "focus_task_id": plan.focus_task_id,
-        "mini_task_ids": list(plan.mini_task_ids),
-        "buffer_minutes": plan.buffer_minutes,
-    }
+    tasks = {"focus_task_id": plan.focus_task_id, "mini_task_ids": list(plan.mini_task_ids)}
+    return {**tasks, "buffer_minutes": plan.buffer_minutes}
