@@ -98,8 +98,13 @@ def _usage_table_row(one: UsageTotals, names: Sequence[By]) -> tuple[str, ...]:
 
 def _failed_calls_in_words(one: UsageTotals) -> str:
     """The number of failed calls in words; empty without any."""
-    names = ("retries", "failed", "rejected", "fallbacks", "late")
-    counts = [(name, getattr(one, name)) for name in names]
+    counts = (
+        ("retries", one.retries),
+        ("failed", one.failed),
+        ("rejected", one.rejected),
+        ("fallbacks", one.fallbacks),
+        ("late", one.late),
+    )
     return ", ".join(f"{name} {count:,}" for name, count in counts if count)
 
 

@@ -375,8 +375,10 @@ def rerun(
 
 def todays(payloads: Sequence[Encoded], events: Sequence[Event]) -> list[Encoded]:
     """An old Input with the fields that it has gained since: those of the child have them."""
-    news = [isinstance(one, Input) and (one.tag, canonical_json(one)) for one in events]
-    return [new or payload for new, payload in zip(news, payloads, strict=True)]
+    return [
+        (event.tag, canonical_json(event)) if isinstance(event, Input) else payload
+        for payload, event in zip(payloads, events, strict=True)
+    ]
 
 
 def divergences(recorded: Sequence[Encoded], child: Sequence[Encoded]) -> list[Divergence]:

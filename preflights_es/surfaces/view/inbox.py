@@ -144,10 +144,22 @@ def revise(asked: PageRequest) -> Answer:
     return _answered(asked, handle, _answer_of_form(asked, question), revise=True)
 
 
-def _answered(asked: PageRequest, handle: Handle, given: Any, **how: Any) -> Answer:
+def _answered(
+    asked: PageRequest,
+    handle: Handle,
+    given: list[tuple[str, tuple[str, ...]]],
+    *,
+    reasons: StatedReasons | None = None,
+    revise: bool = False,
+) -> Answer:
     """What came of answers to a session as it was shown."""
-    how["expect"] = handle.version
-    return _done(asked, sessions.answer_session(asked.request, handle.session_id, given, **how))
+    id_, shown = handle.session_id, handle.version
+    return _done(
+        asked,
+        sessions.answer_session(
+            asked.request, id_, given, reasons=reasons, revise=revise, expect=shown
+        ),
+    )
 
 
 def _answer_of_form(asked: PageRequest, question: Question) -> list[tuple[str, tuple[str, ...]]]:

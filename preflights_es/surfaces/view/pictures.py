@@ -258,9 +258,9 @@ def lane_of(one: Stored) -> Lane:
 def _is_bad(event: Event | None, call: ProviderCall | None) -> bool:
     if isinstance(event, CompletionFailed | ResponseRejected | Refusal):
         return True
-    if call is None or call.judged not in ("", "accepted"):
-        return call is not None
-    return call.outcome not in ("open", "received", "late")
+    if call is None:
+        return False
+    return call.outcome not in ("open", "received", "late") or call.judged not in ("", "accepted")
 
 
 def _recorded_moment(one: Stored) -> int | None:
