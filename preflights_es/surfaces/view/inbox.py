@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, Final
 
@@ -147,7 +147,7 @@ def revise(asked: PageRequest) -> Answer:
 def _answered(
     asked: PageRequest,
     handle: Handle,
-    given: list[tuple[str, tuple[str, ...]]],
+    given: Sequence[tuple[str, tuple[str, ...]]],
     *,
     reasons: StatedReasons | None = None,
     revise: bool = False,
