@@ -126,7 +126,8 @@ class RecordPlaces:
             ArtifactOutside: settings or `.adr-dir` name a folder outside the project, or git's.
         """
         kept = self._last()
-        near = tuple(self._list_near(kept.folders if kept else ()))
+        is_within = self._cwd != self._root
+        near = tuple(self._list_near(kept.folders if kept else ())) if is_within else ()
         usual = usual_folders(self._root)
         key = _Key(FINDER, str(self._root), _stamp(self._index), usual, near=near)
         if kept is None or kept.key != key:
