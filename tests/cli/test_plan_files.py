@@ -119,6 +119,16 @@ def test_a_draft_has_no_file_and_its_file_is_a_stray(shop: Project) -> None:
     assert in_force_of(shop) == []
 
 
+def test_a_setting_turns_the_sessions_off(shop: Project) -> None:
+    (shop.folder / "preflights.toml").write_text("[records]\nsessions = false\n")
+    plan = accepted(shop)
+    assert plan_file(shop, plan).exists()
+    assert not (shop.folder / SESSIONS).exists()
+    (shop.folder / "preflights.toml").unlink()
+    assert "Wrote 1 session file." in shop.call("sync").out
+    assert session_file(shop, plan).exists()
+
+
 def test_a_superseded_artifact_says_what_took_its_place_also_once_erased(shop: Project) -> None:
     former = accepted(shop)
     before = plan_file(shop, former).read_bytes()
