@@ -234,7 +234,7 @@ class Finder:
         first = ""
         for session_id in self.list_newest(of):
             first = first or session_id
-            if of == ANY or not self._is_erased(session_id):
+            if of == ANY or not self.is_session_erased(session_id):
                 return session_id
         if first:
             return first
@@ -245,7 +245,8 @@ class Finder:
             message += f"; name its newest, of {newest.workflow}, by the id {named}"
         raise UnknownSession(LAST, message)
 
-    def _is_erased(self, session_id: str) -> bool:
+    def is_session_erased(self, session_id: str) -> bool:
+        """Whether the log has it, and an erasure took its words."""
         head = self._runner.store.head(session_id)
         end = self._runner.store.read(session_id, head.version - ENDING) if head else ()
         return erased_before(end) > 0

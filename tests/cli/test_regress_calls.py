@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from threading import Lock
 from typing import Any, Final
 
 import pytest
@@ -129,6 +130,27 @@ def test_what_differs_waits_for_a_judgement_and_then_blocks(
         assert not [word for word in WORDS if word in text.partition("<script")[0]], kind
     assert not answers.exists(), "they go with the verdict"
     assert "no answer of an earlier run is kept: all are asked" in here(*LIVE, "--resume").err
+
+
+@pytest.mark.slow("whole runs")
+def test_an_erasure_while_models_are_asked_takes_the_answers_that_come_later(
+    here: Callable[..., Any], empty: Project, api: FakeAPI
+) -> None:
+    newest = here("calls", "--json").json["sessions"][0]["session_id"]
+    lock, codes = Lock(), list[int]()
+
+    def erasing(request: server.Request) -> server.Sent:
+        with lock:
+            if not codes:
+                codes.append(empty.run("calls", "erase", newest, "--yes").code)
+        return losing(1)(request)
+
+    api.script(erasing)
+    assert (here(*LIVE).code, codes) == (6, [0])
+    (answers,) = (empty.log.parent / "log.db-answers").iterdir()
+    kept = answers.read_text()
+    assert kept.count("chatcmpl") == 2 * (SESSIONS - 1)
+    assert newest not in kept
 
 
 def ask(*messages: tuple[str, str]) -> str:

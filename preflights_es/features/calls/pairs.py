@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
@@ -152,6 +153,7 @@ class CallPairs:
         Refused: a file of the change, or the assertions, cannot be read.
         """
         self._leads = request.leads
+        self._finder = request.reading.finder
         self._advice = JUDGE_HERE if request.process.store.lasts else JUDGE_THERE
         self._asked = asked
         self._ignored: Sequence[str] = request.process.settings.of(WORKFLOW).ignore
@@ -299,7 +301,7 @@ class CallPairs:
     def judged(self, update: Callable[[int], object]) -> Iterator[SessionPair]:
         """See `SessionPairs`."""
         if self._asked.is_live:
-            self._drop_older_answers()
+            self._drop_answers()
             for kept in self._taken_up:
                 if kept.resuming != self._asked.resuming:
                     run = {"margin": self._asked.margin, "resuming": self._asked.resuming}
@@ -314,15 +316,24 @@ class CallPairs:
                 waiting[pair] -= 1
                 update(not waiting[pair])
 
-            self._asker.ask_all(list(self._to_ask()), done)
+            try:
+                self._asker.ask_all(list(self._to_ask()), done)
+            finally:
+                self._drop_answers()
         return map(self._pair, self._pairs)
 
-    def _drop_older_answers(self) -> None:
-        """Those of the same command that are compared no more: a person would judge them, too."""
+    def _drop_answers(self) -> None:
+        """Of this command those that are compared no more, which a person would judge, too, and
+        all of sessions that were erased, be it while models were asked.
+        """
         calls = chain.from_iterable(pair.calls for pair in self._pairs)
         compared = {side.key for both in calls for side in both}
-        resuming = self._asked.resuming
-        self._kept.drop(lambda one: one.resuming == resuming and one.key not in compared)
+        resuming, is_erased = self._asked.resuming, cache(self._finder.is_session_erased)
+        self._kept.drop(
+            lambda one: (
+                (one.resuming == resuming and one.key not in compared) or is_erased(one.session)
+            )
+        )
 
     def _pair(self, asked: AskedPair) -> SessionPair:
         before = [self._answer(both.unchanged, is_unchanged=True) for both in asked.calls]
