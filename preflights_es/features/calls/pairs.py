@@ -152,6 +152,7 @@ class CallPairs:
         """Raises:
         Refused: a file of the change, or the assertions, cannot be read.
         """
+        root = request.process.settings.root
         self._leads = request.leads
         self._finder = request.reading.finder
         self._advice = JUDGE_HERE if request.process.store.lasts else JUDGE_THERE
@@ -159,10 +160,10 @@ class CallPairs:
         self._ignored: Sequence[str] = request.process.settings.of(WORKFLOW).ignore
         self._read_calls = read_calls or CallReader(self._ignored).read
         self._change = read_change(asked)
-        self._assertions = read_assertions(request.process.settings.root)
+        self._assertions = read_assertions(root)
         self.changes = tuple(_describe_changes(asked))
         self._now = clock_ids.now()
-        run = repr((asked.from_model, self.changes, self._change))
+        run = repr((str(root), asked.from_model, self.changes, self._change))
         self._kept = keep_answers_of_run(request.process, run, self._now / 1_000_000)
         self._asker = BodyAsker(request.leads, self._kept, asked)
         self._prices = [price(table) for table in request.process.settings.prices]

@@ -48,9 +48,11 @@ def api() -> Iterator[FakeAPI]:
 
 
 @contextmanager
-def opened_request(folder: Path, provider: str, address: str) -> Iterator[Request]:
+def opened_request(
+    folder: Path, provider: str, address: str, log: Path | None = None
+) -> Iterator[Request]:
     options = Options(provider=provider, base_url=address)
-    opened = opened_process(folder, options=options, database=str(folder / "log.db"))
+    opened = opened_process(folder, options=options, database=str(log or folder / "log.db"))
     yield opened.request()
     opened.process.close()
 
@@ -409,6 +411,17 @@ def test_answers_to_a_recording_that_is_compared_no_more_are_not_judged(
     judged(request_, NEW, run)
     judged(request_, NEW, run, run)
     assert {one.session for one in read_last_run(request_.process)} == {"session 1"}
+
+
+def test_projects_of_one_log_keep_their_answers_apart(
+    request_: Request, api: FakeAPI, tmp_path: Path
+) -> None:
+    judged(request_, NEW, [asked_call(1)])
+    other = tmp_path / "other"
+    other.mkdir()
+    with opened_request(other, "openai", api.openai, tmp_path / "log.db") as theirs:
+        judged(theirs, NEW, [asked_call(2)])
+    assert taken(request_, replace(NEW, resumes=True), [asked_call(1)]).plan().calls == 0
 
 
 def test_kept_answers_go_with_their_session(request_: Request, api: FakeAPI) -> None:
