@@ -90,5 +90,5 @@ def test_what_brings_nothing_is_the_error_that_it_always_was(
 ) -> None:
     api.script(reply)
     with pytest.raises(error) as raised:
-        sent(endpoint, api, BODY, timeout_s=0.3)
+        sent(endpoint, api, BODY, **({"timeout_s": 0.3} if error is LLMTimeoutError else {}))
     assert KEY not in str(raised.value)
