@@ -391,8 +391,11 @@ def _known_decisions_beside(session: View) -> tuple[Any, ...]:
 def _next_agent_step(session: View, asked: Question | None) -> str:
     """What the agent does now: a decision at the same place comes before a question."""
     name = short_session(session.session_id)
-    next_ = NEXT.get(session.status, "").format(session=name)
-    said = _instruct_agent_to_ask(session, asked) if asked else next_
+    said = (
+        _instruct_agent_to_ask(session, asked)
+        if asked
+        else NEXT.get(session.status, "").format(session=name)
+    )
     here = [one for one in _known_decisions_beside(session) if one.same_place or one.turned_down]
     if not here or session.status == "stopped":
         return said

@@ -120,8 +120,11 @@ async def run_decisions_tool(call: ToolCall, given: DecisionsArguments) -> Decis
         else:
             told.sort(key=lambda one: one.date)  # of one day they stay in the order of the log
         topic = caseless(given.topic.strip())
-        topics = ((one, map(caseless, _decision_topic_names(one))) for one in reversed(told))
-        about = [one for one, names in topics if not topic or topic in names]
+        about = [
+            one
+            for one in reversed(told)
+            if not topic or topic in map(caseless, _decision_topic_names(one))
+        ]
         if told and not about:
             there = ", ".join(sorted({name for one in told for name in _decision_topic_names(one)}))
             there = shortened(there, TOPICS_MAX)
@@ -412,11 +415,13 @@ def server(
         context: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult | types.InputRequiredResult:
         if (tool := tools.get(params.name)) is None:
-            message = f"there is no tool {params.name!r}: there are {', '.join(tools)}"
-            return _tool_error_result(message)
-        call = ToolCall(desk, context, params)
+            return _tool_error_result(
+                f"there is no tool {params.name!r}: there are {', '.join(tools)}"
+            )
         try:
-            return await _run_tool_call(tool, call, params.arguments or {})
+            return await _run_tool_call(
+                tool, ToolCall(desk, context, params), params.arguments or {}
+            )
         except PreflightsError as error:
             return _tool_error_result(worded(str(error), error.code, error.fields))
 
