@@ -475,11 +475,14 @@ class Erasure(Sessions):
         """
         text, _ = self.sanitizer.cleaned_text("the reason", reason, ANSWER_MAX)
         said = ErasureReason(text)
-        for one in doomed if visible(text) else ():
-            stored = self._archive.read(one.session_id)
-            if said.quotes(one.title or "", "said") or said.repeats(stored):
-                found = "the reason repeats a text, an answer or a name that is to be erased"
-                raise Refused(f"{found}: say it in other words")
+        if visible(text) and any(
+            said.quotes(one.title or "", "said") or said.repeats(self._archive.read(one.session_id))
+            for one in doomed
+        ):
+            raise Refused(
+                "the reason repeats a text, an answer or a name that is to be erased: "
+                "say it in other words"
+            )
         return text
 
     def erase(self, session_id: str, reason: str = "") -> Head:

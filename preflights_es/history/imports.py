@@ -407,8 +407,9 @@ class ImportRecord:
         self._runner = runner
         self._archive = archive
         self._importer = importer
-        most, clean = imports.SOURCE_MAX, runner.sanitizer.cleaned_text
-        self._source, _ = clean("the name of the file", source[:most], most)
+        self._source = runner.sanitizer.cleaned_text(
+            "the name of the file", source[: imports.SOURCE_MAX], imports.SOURCE_MAX
+        )[0]
         self._digest = digest
         self._handle: Handle | None = None
 

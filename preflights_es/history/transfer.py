@@ -100,8 +100,11 @@ class VerifiedSessions:
 
     def outlines(self) -> dict[str, Outline]:
         """Those that bring something and are related to others, once the log was asked."""
-        told = ((id_, said, self.lacking[place]) for id_, (place, said) in self._related.items())
-        return {id_: Outline(said, lacks == WHOLE) for id_, said, lacks in told if lacks != NOTHING}
+        return {
+            session_id: Outline(relations, self.lacking[place] == WHOLE)
+            for session_id, (place, relations) in self._related.items()
+            if self.lacking[place] != NOTHING
+        }
 
     def refuse_far_numbers(self, archive: Archive, filed: Filed) -> None:
         """A number that is far beyond the next one would end those of the project.
