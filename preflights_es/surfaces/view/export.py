@@ -347,8 +347,9 @@ class _Building:
         clashes = () if everything else list_conflicts(self.request.process, shown)
         days = sorted(Counter(filter(None, map(_accepted_day, self.rows))).items())
         for number, path in enumerate(paths, 1):
-            shows = project_pages.decisions_page_values
-            values = shows(rows, known, str(number), lambda: rows, foreign=records)
+            values = project_pages.decisions_page_values(
+                rows, known, str(number), lambda: rows, foreign=records
+            )
             values |= {"topics": topics, "days": bars(days, "") if days else None}
             values |= {"conflicts": [*map(describe_conflict, clashes)]}
             count = sum(len(group) for *_, group in values["groups"])
@@ -358,9 +359,17 @@ class _Building:
             self._put(path, text)
 
     def _page(self, frame: Frame, template: str, values: Mapping[str, Any], command: str) -> bytes:
-        frames = {"exported": frame, "nav": NAV, "notices": (), "command": command}
-        project = self.request.process.project
-        text = rendering.html(template, **{**values, **frames, "project": project})
+        text = rendering.html(
+            template,
+            **{
+                **values,
+                "exported": frame,
+                "nav": NAV,
+                "notices": (),
+                "command": command,
+                "project": self.request.process.project,
+            },
+        )
         root = frame.root
 
         def linked(found: re.Match[str]) -> str:

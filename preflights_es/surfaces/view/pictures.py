@@ -489,13 +489,17 @@ def graph(rows: Iterable[DecisionRow]) -> Graph | None:
         Node(uid, name, title, beside, x=places[uid][0], y=places[uid][1], is_former=former)
         for uid, (name, title, beside, former) in drawn.items()
     )
-    edges: list[Edge] = []
-    for begin, end, how in ends:
-        said = f"{drawn[end][0]} {_VERBS.get(how, how)} {drawn[begin][0]}"
-        edges.append(Edge(how, _edge_curve(places[begin], places[end]), said))
+    edges = tuple(
+        Edge(
+            kind,
+            _edge_curve(places[old], places[new]),
+            f"{drawn[new][0]} {_VERBS.get(kind, kind)} {drawn[old][0]}",
+        )
+        for old, new, kind in ends
+    )
     width = max(x for x, _ in places.values()) + NODE[0] + 2
     height = max(y for _, y in places.values()) + NODE[1] + 2
-    return Graph(nodes, tuple(edges), width, height, more=more)
+    return Graph(nodes, edges, width, height, more=more)
 
 
 def _related_older_decisions(one: DecisionRow) -> list[tuple[Related, Kind]]:

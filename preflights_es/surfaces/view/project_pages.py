@@ -191,8 +191,9 @@ def _groups(
     if by_rank:
         return [("", "", found)] if (found := list(rows)) else []
     there = groupby(rows, key=lambda one: (one.category, one.scope))
-    groups = ((*key, list(found)) for key, found in there)
-    return [("" if topic == OTHER else topic, scope, found) for topic, scope, found in groups]
+    return [
+        ("" if topic == OTHER else topic, scope, list(found)) for (topic, scope), found in there
+    ]
 
 
 def _decisions_command_line(known: Mapping[str, str]) -> str:
@@ -341,7 +342,8 @@ def stacked(
         if not value:
             continue
         height = value / most * HEIGHT
-        top = tops[begins] = tops.get(begins, HEIGHT) - height
+        top = tops.get(begins, HEIGHT) - height
+        tops[begins] = top
         told = f"{axis.told(begins)}, {span.kind or 'unnamed'}: {_format_usage_value(value)}"
         x, width = axis.x(begins)
         place = _series(series, span.kind)

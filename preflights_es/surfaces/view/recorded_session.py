@@ -484,5 +484,10 @@ def _list_seen_cards(
             if key in questions and own in ("", "other"):
                 why = "; ".join(one.message for one in said if one.key == given.key)
                 is_open = questions[key] in before.view.questions[:1]
-                opened = replace(card, question=questions[key], shape=shape if is_open else {})
-                yield replace(opened, chosen=given.values, refused=why)
+                yield replace(
+                    card,
+                    question=questions[key],
+                    shape=shape if is_open else {},
+                    chosen=given.values,
+                    refused=why,
+                )

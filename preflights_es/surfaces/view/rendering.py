@@ -397,8 +397,10 @@ def _render_json_value(value: Any) -> str:
         case str():
             return f'<span class="text">{render_template_value(value)}</span>'
         case dict():
-            pairs = ((render_template_value(spaced(n)), v) for n, v in value.items())
-            facts = (f"<dt>{name}</dt><dd>{_render_json_value(v)}</dd>" for name, v in pairs)
+            facts = (
+                f"<dt>{render_template_value(spaced(n))}</dt><dd>{_render_json_value(v)}</dd>"
+                for n, v in value.items()
+            )
             return f'<dl class="facts">{"".join(facts)}</dl>'
         case list():
             items = "".join(f"<li>{_render_list_item(one)}</li>" for one in value)

@@ -147,9 +147,14 @@ def _respond_with_page(site: Site, served: Served, asked: PageRequest) -> Respon
 def _render_page_response(
     site: Site, found: rendering.Page, notices: Sequence[str] = ()
 ) -> Response:
-    said = {"site": site, "notices": notices, "command": found.command}
-    project = site.request.process.project
-    text = rendering.html(found.template, **said, project=project, **found.values)
+    text = rendering.html(
+        found.template,
+        site=site,
+        notices=notices,
+        command=found.command,
+        project=site.request.process.project,
+        **found.values,
+    )
     if len(text) > rendering.PAGE_MAX and found.template != "error.html":
         why = f"this page would have {len(text):,} characters: `{found.command}` shows it all"
         return error_page_response(site, HTTPStatus.INTERNAL_SERVER_ERROR, why, "Too large")
