@@ -71,10 +71,16 @@ class Calls:
         after: tuple[str, int],
     ) -> bool:
         """Whether it was still as it was read; in SQLite it is, whose one writer this is."""
-        was = {"of_owner": before[0], "was_until": before[1]}
-        new = {"to_owner": after[0], "to_until": after[1]}
-        of = {"in_session": session_id, "of_call": call}
-        self._statements.run(cursor, "move_claim", **of, **was, **new)
+        self._statements.run(
+            cursor,
+            "move_claim",
+            in_session=session_id,
+            of_call=call,
+            of_owner=before[0],
+            was_until=before[1],
+            to_owner=after[0],
+            to_until=after[1],
+        )
         return bool(cursor.rowcount == 1)
 
 
@@ -101,9 +107,12 @@ def insert_all(run: Statements, cursor: Any, arrivals: Sequence[Arrival]) -> Non
     run.many(cursor, "insert_claim", calls)
     for head, one in pairs:
         insert_imported(run, cursor, head.session_id, one.imported)
-    numbered = ((head, one.number) for head, one in pairs if one.number is not None)
-    of = ({**asdict(one), "project": h.project, "session_id": h.session_id} for h, one in numbered)
-    run.many(cursor, "insert_free_number", [*of])
+    numbers = [
+        {"project": head.project, "session_id": head.session_id, **asdict(one.number)}
+        for head, one in pairs
+        if one.number is not None
+    ]
+    run.many(cursor, "insert_free_number", numbers)
 
 
 def in_folder(number: Numbered) -> dict[str, Any]:
@@ -136,10 +145,19 @@ def event_row(e: Stored) -> Row:
     """The values of the columns of `events`."""
     assert e.data is not None or e.salt is None, "an erased payload has no salt"
     # Of whatever is `bytes` the driver of SQLite first looks for an adapter, raising errors inside.
-    data = None if e.data is None else e.data.decode()
-    salt = None if e.salt is None else bytearray(e.salt)
-    named = (e.session_id, e.version, e.input_id, e.type, e.recorded_at, e.actor_kind, e.decider)
-    return (*named, data, salt, bytearray(e.digest), bytearray(e.hash))
+    return (
+        e.session_id,
+        e.version,
+        e.input_id,
+        e.type,
+        e.recorded_at,
+        e.actor_kind,
+        e.decider,
+        None if e.data is None else e.data.decode(),
+        None if e.salt is None else bytearray(e.salt),
+        bytearray(e.digest),
+        bytearray(e.hash),
+    )
 
 
 def _unclaimed(head: Head, call: str) -> dict[str, Any]:

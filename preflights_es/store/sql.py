@@ -155,15 +155,27 @@ class SqlStore(Looking):
 
     def _moved(self, cursor: Any, head: Head, version: int, hash_: bytes) -> bool:
         """Whether the head was still where it was, and has moved."""
-        was = {"expected_version": version, "expected_hash": bytearray(hash_)}
-        new = {"to_version": head.version, "to_hash": bytearray(head.hash)}
-        self._statements.run(cursor, "move_head", in_session=head.session_id, **was, **new)
+        self._statements.run(
+            cursor,
+            "move_head",
+            in_session=head.session_id,
+            expected_version=version,
+            expected_hash=bytearray(hash_),
+            to_version=head.version,
+            to_hash=bytearray(head.hash),
+        )
         return bool(cursor.rowcount == 1)
 
     def _insert_head(self, cursor: Any, head: Head) -> None:
-        of = {"session_id": head.session_id, "project": head.project, "workflow": head.workflow}
-        at = {"version": head.version, "head_hash": bytearray(head.hash)}
-        self._statements.run(cursor, "insert_head", **of, **at)
+        self._statements.run(
+            cursor,
+            "insert_head",
+            session_id=head.session_id,
+            project=head.project,
+            workflow=head.workflow,
+            version=head.version,
+            head_hash=bytearray(head.hash),
+        )
 
     def _take_number(self, cursor: Any, batch: AppendBatch) -> None:
         assert batch.number is not None, "asked for by the caller"
@@ -185,8 +197,10 @@ class SqlStore(Looking):
     def _insert_events(self, cursor: Any, stored: Sequence[Stored]) -> None:
         rows = [*map(event_row, stored)]
         self._statements.rows(cursor, "insert_event", frozen.columns("events"), rows)
-        of = {"session_id": stored[-1].session_id, "version": stored[-1].version}
-        self._statements.run(cursor, "insert_outbox", **of)
+        last = stored[-1]
+        self._statements.run(
+            cursor, "insert_outbox", session_id=last.session_id, version=last.version
+        )
 
     def insert(
         self,

@@ -69,8 +69,13 @@ class SqlRows(Looking):
         except msgspec.ValidationError as error:
             raise ProjectionDamaged(NAME, str(error)) from error
         names = self.columns(NAME)
-        told = [None if r[HEAD] is None else dict(zip(names, r[HEAD:], strict=True)) for r in found]
-        return [(as_head(row[:HEAD]), one) for row, one in zip(found, told, strict=True)]
+        return [
+            (
+                as_head(row[:HEAD]),
+                None if row[HEAD] is None else dict(zip(names, row[HEAD:], strict=True)),
+            )
+            for row in found
+        ]
 
     def within(
         self, project: str | None, since: int, until: int, after: str, limit: int

@@ -359,8 +359,11 @@ def _find_event_trouble(event: Stored, first: Stored, expected: int, covered: bo
     """
     if event.version != expected:
         return f"missing: the next one is {event.version}"
-    is_same = event.session_id == first.session_id and event.project == first.project
-    if not is_same or event.workflow != first.workflow:
+    if (
+        event.session_id != first.session_id
+        or event.project != first.project
+        or event.workflow != first.workflow
+    ):
         return "it belongs to another session"
     salt, data = event.salt, event.data
     if data is None and salt is None:
