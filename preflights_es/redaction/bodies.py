@@ -373,13 +373,17 @@ def _take_media_out(text: str) -> tuple[str, list[str]]:
 
     def replaced(found: Any) -> str:
         run = str(found.group())
-        if run != OPAQUE and re.match(_MEDIA, a2b_base64(run[:16]), re.DOTALL) is None:
+        if run != OPAQUE and not _is_media(run):
             return run
         taken.append(run)
         return OPAQUE
 
     pattern = rf"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{{{MEDIA_MIN},}}+={{0,2}}|{OPAQUE}"
     return compile_pattern(pattern).sub(replaced, text), taken
+
+
+def _is_media(run: str) -> bool:
+    return re.match(_MEDIA, a2b_base64(run[:16]), re.DOTALL) is not None
 
 
 class SeenStrings:

@@ -114,9 +114,11 @@ def specifies(value: str) -> bool:
         return False
     bare = value.strip("\"'`.,;:!?()[]")
     low = bare.strip("<>=≥≤~*").lower()
-    if low in read_word_table("vocabulary") or is_technical(low):
-        return True
-    if compile_pattern(_NUMBERS).fullmatch(bare):
+    if (
+        compile_pattern(_NUMBERS).fullmatch(bare)
+        or low in read_word_table("vocabulary")
+        or is_technical(low)
+    ):
         return True
     pieces = [piece for piece in compile_pattern(r"[-_/+.,:;()|\s]+").split(low) if piece]
     terms = read_word_table("vocabulary") - read_word_table("label_words")
@@ -205,8 +207,11 @@ class PlacedValue(NamedTuple):
 def gives_away(told: PlacedValue, place: LabelExpectation) -> bool:
     value, literal = told.value, place.literal
     if place.need == "pin":
-        is_pin = compile_pattern(r"\d{4,8}").fullmatch(value) is not None
-        return is_pin and told.ended and (told.manner != "loose" or place.caps)
+        return (
+            told.ended
+            and (told.manner != "loose" or place.caps)
+            and compile_pattern(r"\d{4,8}").fullmatch(value) is not None
+        )
     if len(value) < 4 or refers(value, quoted=told.quote not in {"", "`"}):
         return False
     if told.manner == "loose" and _is_loosely_prose(told, place):
@@ -298,8 +303,9 @@ def is_phrase(value: str) -> bool:
 def _is_code_told(told: PlacedValue, place: LabelExpectation, *, literal: bool) -> bool:
     value, loose = told.value, told.manner == "loose"
     own = place.kind == "token" or place.need == "mixed"
-    shape = compile_pattern(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*")
-    if " " in value or (own and not shape.fullmatch(value)):
+    if " " in value or (
+        own and not compile_pattern(r"[A-Za-z0-9+_=~][\w.+/=~:%@-]*").fullmatch(value)
+    ):
         return False
     if is_code(value):
         name = compile_pattern(r"[a-z]+\d?(?:[-_.](?:[a-z]+\d?|v?\d{1,4}))+").fullmatch(value)

@@ -554,8 +554,8 @@ def _need(text: str, left: str, name: str, label: re.Match[str]) -> Need | None:
 
 
 def _need_of_key(left: str, label: re.Match[str]) -> Need | None:
-    names_a_user = compile_pattern(_USER_BEFORE)  # usuario: x, clave: y
-    if label["key"] == "clave" and names_a_user.search(left):
+    # usuario: x, clave: y
+    if label["key"] == "clave" and compile_pattern(_USER_BEFORE).search(left):
         return "word"
     key = compile_pattern(_KEY_BEFORE).search(left)
     return "noise" if key is None else "code" if key["secret"] else None

@@ -178,8 +178,9 @@ def find_paired_passwords(text: str) -> Iterator[Span]:
         return
     for found in find_by_rule(_PAIR, text):
         start, value = found.start("password"), trimmed(found["password"])
-        refers_to = specifies(value) or refers(value, quoted=False)
-        known = refers_to or compile_pattern(EMAIL).match(value)
+        known = (
+            specifies(value) or refers(value, quoted=False) or compile_pattern(EMAIL).match(value)
+        )
         if len(value) >= 6 and is_safe_mix(value) and not known:
             yield start, start + len(value), "password"
 

@@ -519,8 +519,9 @@ def _is_phone(text: str, found: re.Match[str]) -> bool:
     if "." in national and compile_pattern(r"(?:\.[0-9]+){2,}").fullmatch(national) is None:
         return False  # a decimal number, a place on the globe
     # Also thousands are grouped so, and a large number is written in one run.
-    thousands = compile_pattern(rf"(?:[{_BLANK}.][0-9]{{3}})+")
-    if not (national.isdigit() or thousands.fullmatch(national)):
+    if not (
+        national.isdigit() or compile_pattern(rf"(?:[{_BLANK}.][0-9]{{3}})+").fullmatch(national)
+    ):
         return True
     if compile_pattern(_MEASURED).match(text, found.end()):
         return False
