@@ -338,10 +338,13 @@ def of_model(model: type[BaseModel], value: Any) -> tuple[Violation, ...]:
             with contextlib.suppress(pydantic.ValidationError):
                 model.model_validate_json(pydantic_core.to_json(_whole_numbers(raw)), strict=True)
                 return ()
-        found = error.errors(include_url=False, include_input=False)
-        words = (_word_pydantic_error(e["type"], e["msg"], e.get("ctx", {})) for e in found)
-        places = (_without_tags(e["loc"], value) for e in found)
-        return _sorted(zip(places, words, strict=True))
+        return _sorted(
+            (
+                _without_tags(e["loc"], value),
+                _word_pydantic_error(e["type"], e["msg"], e.get("ctx", {})),
+            )
+            for e in error.errors(include_url=False, include_input=False)
+        )
     return ()
 
 
@@ -359,8 +362,12 @@ def _sorted(found: Iterable[PlacedMessage]) -> tuple[Violation, ...]:
     ordered = sorted(
         set(found), key=lambda f: ([(p, "") if isinstance(p, int) else (-1, p) for p in f[0]], f[1])
     )
-    said = ((path, one_line(escaped_text(message))) for path, message in ordered[:VIOLATIONS_MAX])
-    return tuple(Violation(format_json_pointer(p), shortened(m, MESSAGE_MAX)) for p, m in said)
+    return tuple(
+        Violation(
+            format_json_pointer(path), shortened(one_line(escaped_text(message)), MESSAGE_MAX)
+        )
+        for path, message in ordered[:VIOLATIONS_MAX]
+    )
 
 
 def _describe_schema_error(error: ValidationError, value: Any) -> Iterator[PlacedMessage]:

@@ -130,9 +130,12 @@ _RUNS = re.compile("[\udc80-\udcff]+|[^\udc80-\udcff]+")
 
 def restore_body_bytes(text: str) -> bytes:
     """The bytes of a text out of a body that was no valid UTF-8, as they came."""
-    runs = ((run, "\udc80" <= run[0] <= "\udcff") for run in _RUNS.findall(text))
-    ways = ((run, "surrogateescape" if is_byte else "surrogatepass") for run, is_byte in runs)
-    return b"".join(run.encode("utf-8", way) for run, way in ways)
+    return b"".join(
+        run.encode(
+            "utf-8", "surrogateescape" if "\udc80" <= run[0] <= "\udcff" else "surrogatepass"
+        )
+        for run in _RUNS.findall(text)
+    )
 
 
 def is_unicode(text: str) -> bool:

@@ -450,8 +450,11 @@ def plan_documents(layers: Layers) -> PlansTable:
         return PlansTable()
     found, source = msgspec.structs.asdict(said.value), said.layer.file
     assert source is not None, "only a file says a table"
-    wrong = {name: partial(source.wrong, ("plans", name)) for name in found}
-    return PlansTable(**{name: _inside(found[name], "a file", wrong[name]) for name in found})
+    paths = {
+        name: _inside(path, "a file", partial(source.wrong, ("plans", name)))
+        for name, path in found.items()
+    }
+    return PlansTable(**paths)
 
 
 def _inside(path: str, what: str, refused: Callable[[str], SettingsError]) -> str:
