@@ -90,8 +90,9 @@ def find_brought_in(
         new, moved = comparison.new_files(what, by_file, frozenset())
         told |= {(what.name, path) for path in new}
         if new:
-            how = level if moved else "error"
-            yield _turned_down_finding(tree.root, what, new, change, level=how)
+            yield _turned_down_finding(
+                tree.root, what, new, change, level=level if moved else "error"
+            )
     for what, of in called:
         by_name = {file.path: name for name in sorted(of & named.keys()) for file in named[name]}
         by_name = {path: one for path, one in by_name.items() if (what.name, path) not in told}

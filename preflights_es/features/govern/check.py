@@ -211,8 +211,12 @@ def _change_of_named_files(tree: WorkTree, typed: Iterable[str], cwd: Path | Non
             raise Refused(message, code="no_file")
         paths |= dict.fromkeys(inside)
     lies = {path: root / path for path in paths}
-    gone = ((path, not (at.exists() or at.is_symlink())) for path, at in lies.items())
-    return ChangeSet(tuple(ChangedFile(path, is_gone=one) for path, one in gone))
+    return ChangeSet(
+        tuple(
+            ChangedFile(path, is_gone=not (at.exists() or at.is_symlink()))
+            for path, at in lies.items()
+        )
+    )
 
 
 # 1. Places ------------------------------------------------------------------------------------
@@ -340,10 +344,16 @@ def _differing_record_findings(
     change: ChangeSet,
     naming: Iterable[RecordNamingSession],
 ) -> Iterator[Finding]:
-    counted = ((row, row.artifact) for row in rows if is_counted(row))
-    own = [replace(row, artifact=path and posixpath.normpath(path)) for row, path in counted]
-    theirs = ((one.row, one.path) for one in naming if one.row)
-    others = (replace(r, artifact=p, sha256=r.sha256 or NOT_WRITTEN) for r, p in theirs)
+    own = [
+        replace(row, artifact=row.artifact and posixpath.normpath(row.artifact))
+        for row in rows
+        if is_counted(row)
+    ]
+    others = (
+        replace(one.row, artifact=one.path, sha256=one.row.sha256 or NOT_WRITTEN)
+        for one in naming
+        if one.row
+    )
     gone = (one.path for one in change.files if one.is_gone)
     touched = (one.path for one in change.files)
     for differing in differing_records(request, [*own, *others], gone, touched):
@@ -376,8 +386,10 @@ def _naming(
     if not found:
         return ()
     every = {row.session_id: row for row in rows}
-    read = ((path, every.get(one.session), one) for path, one in found.items())
-    return tuple(RecordNamingSession(path, row, one.status in HELD) for path, row, one in read)
+    return tuple(
+        RecordNamingSession(path, every.get(one.session), one.status in HELD)
+        for path, one in found.items()
+    )
 
 
 # 4. Numbers -----------------------------------------------------------------------------------

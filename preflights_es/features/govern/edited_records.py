@@ -127,8 +127,10 @@ def _read_compared_values(row: DecisionRow, content: bytes) -> Mapping[str, str]
     """What is compared of a text, by the words for it."""
     one = foreign_record(row.artifact or "", content)
     text = content.decode("utf-8", "replace").replace("\r\n", "\n")
-    read = _unescaped_line
-    rows = [(read(one["name"]), read(one["value"]), one["mark"]) for one in _ROW.finditer(text)]
+    rows = [
+        (_unescaped_line(one["name"]), _unescaped_line(one["value"]), one["mark"])
+        for one in _ROW.finditer(text)
+    ]
     return {
         "title": one.title,
         "status": one.status + (f" by {one.superseded_by.text}" if one.superseded_by else ""),

@@ -105,8 +105,9 @@ def finding(
     paths: of files, with surrogates for what is no UTF-8; the first one is where it is shown.
     """
     files = tuple(map(printable, paths))
-    more |= {"file": files[0] if files else "", "files": files}
-    return Finding(rule=rule, level=level, message=message, **more)
+    return Finding(
+        rule=rule, level=level, message=message, file=files[0] if files else "", files=files, **more
+    )
 
 
 def files_said(paths: Sequence[str]) -> str:

@@ -63,11 +63,14 @@ def used(path: str, text: str) -> frozenset[UsedName]:
         # A string may hold such white space, and the comment above ends with a backslash.
         even = form.replace("\r\n", "\n").translate(_AS_READ)
         forms += [even, even.replace("\\\n", " ")]
-    plain = (_ESCAPE.sub(_unescaped, form) for form in forms)
-    names = (one for form in plain for one in _read_used_names(place, form))
-    lies, folders = f"{place}/", CI_SERVICES.items()
-    ran = (service for path, service in folders if lies.startswith(f"{path.casefold()}/"))
-    services = (UsedName(service, "tool") for service in ran)
+    names = (
+        one for form in forms for one in _read_used_names(place, _ESCAPE.sub(_unescaped, form))
+    )
+    services = (
+        UsedName(service, "tool")
+        for ran, service in CI_SERVICES.items()
+        if f"{place}/".startswith(f"{ran.casefold()}/")
+    )
     return frozenset(_normal(one) for one in (*names, *services) if one.name)
 
 
@@ -493,8 +496,9 @@ def _operands(typed: Iterable[str], *, are_images: bool) -> Iterator[str]:
         if is_value or not word or word in ("&", "\\"):
             is_value = False
         elif word.startswith("-"):
-            valued = read_import_words("valued")
-            takes = not _SWITCHES.fullmatch(word) if are_images else word in valued
+            takes = (
+                not _SWITCHES.fullmatch(word) if are_images else word in read_import_words("valued")
+            )
             is_value = takes and "=" not in word
         elif not word.startswith((".", "/", "$")):
             yield word

@@ -232,8 +232,11 @@ def _spell_used_name(one: UsedName) -> _SpelledName:
     groups, own = _spelled(one)
     rows: dict[str, tuple[str, ...]] = {}
     for group in groups:  # the longest of each
-        plain = [(name, _VERSION.sub("", fold_letters(name))) for name in group]
-        spelled = (_squeeze_package_name(said) for both in plain for said in both)
+        spelled = (
+            _squeeze_package_name(said)
+            for name in group
+            for said in (name, _VERSION.sub("", fold_letters(name)))
+        )
         if key := next((key for key in spelled if key in _products_by_package()), ""):
             rows[key] = _products_by_package()[key]
     return _SpelledName(frozenset(filter(None, map(_squeezed, (*own, *map(_inner, own))))), rows)
