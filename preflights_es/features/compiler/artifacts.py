@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar, Final, Literal
 
@@ -330,12 +329,20 @@ class Approvals(Acceptances):
     def _others(self, first: ProposedInput) -> list[ProposedInput]:
         """That what was in force is superseded."""
         new: Any = first.input
-        ends = partial(PlanSuperseded, at=new.at, actor=new.actor, by=new.id)
-        session, made = first.handle.session_id, list[ProposedInput]()
-        for former in self._former:
-            superseded = ends(id=former.session.state.plan.id, session=session)
-            made.append(ProposedInput(former, superseded, self._runner.new_id()))
-        return made
+        return [
+            ProposedInput(
+                former,
+                PlanSuperseded(
+                    at=new.at,
+                    actor=new.actor,
+                    id=former.session.state.plan.id,
+                    by=new.id,
+                    session=first.handle.session_id,
+                ),
+                self._runner.new_id(),
+            )
+            for former in self._former
+        ]
 
     def _unmoved(self, first: ProposedInput) -> list[Handle]:  # noqa: ARG002  found before
         """Drafts that another process could approve at the same time."""

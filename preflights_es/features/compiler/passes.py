@@ -388,8 +388,12 @@ def documents(settings: Settings, pass_: Pass, use: Iterable[str] = ()) -> tuple
     named = [getattr(settings.plans, name) for name in pass_.documents]
     more = dict.fromkeys(resolve_document_path(settings.root, path) for path in use)
     paths = (*named, *(path for path in more if path not in named))
-    missing = ((path, "document_missing" if path in named else "file_missing") for path in paths)
-    return tuple(_read_pass_document(settings.root, path, code) for path, code in missing)
+    return tuple(
+        _read_pass_document(
+            settings.root, path, "document_missing" if path in named else "file_missing"
+        )
+        for path in paths
+    )
 
 
 def target_file(root: Path, path: str) -> Document | None:

@@ -269,8 +269,11 @@ class _CatalogueFile:
     def _called(
         self, pairs: list[tuple[str, Node]]
     ) -> tuple[tuple[str, str, tuple[str, ...]], ...]:
-        each = ((one, *pair) for one, node in pairs for pair in self._mapping("values", node))
-        return tuple((one, value, self._texts("values", names)) for one, value, names in each)
+        return tuple(
+            (one, value, self._texts("values", names))
+            for one, node in pairs
+            for value, names in self._mapping("values", node)
+        )
 
     def _of_dimension(self, key: str) -> list[tuple[str, Node]]:
         """Pairs whose keys are dimensions of this metric."""

@@ -435,11 +435,16 @@ def what_was_read(begun: PassBegun | None) -> dict[str, Any]:
     """What a pass read, without its texts; nothing of a session that was erased."""
     if begun is None:
         return {"documents": (), "artifacts": (), "decisions": ()}
-    documents = tuple(ReadDocument(one.path, one.sha256, len(one.text)) for one in begun.documents)
-    sources = ((one, one.source.session_id) for one in begun.plans)
-    artifacts = tuple(ReadArtifact(one.id, one.type, one.standing, id_) for one, id_ in sources)
-    decisions = tuple(one.uid for one in begun.decisions)
-    return {"documents": documents, "artifacts": artifacts, "decisions": decisions}
+    return {
+        "documents": tuple(
+            ReadDocument(one.path, one.sha256, len(one.text)) for one in begun.documents
+        ),
+        "artifacts": tuple(
+            ReadArtifact(one.id, one.type, one.standing, one.source.session_id)
+            for one in begun.plans
+        ),
+        "decisions": tuple(one.uid for one in begun.decisions),
+    }
 
 
 def _decode_artifact_payload(text: str) -> Any:

@@ -371,8 +371,9 @@ def _has_unlisted(tree: exp.Expr, tables: Mapping[str, Collection[str]], dialect
     if not all(tables[name] for name in read):
         return False
     fold = str.lower if dialect == "sqlite" else str
-    columns = {name: map(fold, tables[name]) for name in read}
-    listed: dict[str, object] = {name: dict.fromkeys(columns[name], "TEXT") for name in read}
+    listed: dict[str, object] = {
+        name: dict.fromkeys(map(fold, tables[name]), "TEXT") for name in read
+    }
     schema = MappingSchema(listed, dialect=dialect, normalize=False)
     resolved = _normalize_tree_names(tree.copy(), dialect)
     try:
