@@ -324,8 +324,11 @@ def _opening(
     @click.pass_context
     @wraps(command)
     def wrapped(ctx: click.Context, /, *args: Any, **options: Any) -> R:
-        said = {name: options.pop(name) for name in ("as_json", "quiet", "verbose")}
-        voice = Voice(**said)
+        voice = Voice(
+            as_json=options.pop("as_json"),
+            quiet=options.pop("quiet"),
+            verbose=options.pop("verbose"),
+        )
         options.pop("debug")
         database = options.pop("db") or (ctx.obj or {}).get("db")
         asked = Options(**{n: options.pop(n) for n in PROVIDER_OPTIONS if n in options})

@@ -300,8 +300,10 @@ def who(actor: Actor | Who) -> str:
 
 
 def _decision_values_cell(decided: DecisionRow) -> str:
-    told = ((f"{field_label(name)}: {one_line(value)}", name) for name, value in decided.fields)
-    return ", ".join(f"{said}{_suggested_value_mark(decided, name)}" for said, name in told)
+    return ", ".join(
+        f"{field_label(name)}: {one_line(value)}{_suggested_value_mark(decided, name)}"
+        for name, value in decided.fields
+    )
 
 
 def _suggested_value_mark(decided: DecisionRow, field: str) -> str:

@@ -92,10 +92,14 @@ def _say_inbox(app: Request, voice: Voice) -> None:
 
 def _say_waiting(found: Iterable[Waiting], files: Iterable[FiledSession] = ()) -> bool:
     """What waits, one a line; whether anything does."""
-    told = ((one, _waiting_subject(one)) for one in found)
-    rows = ((short_session(o.session_id), SAID[o.kind], what, settling(o)) for o, what in told)
-    states = ((one, _session_file_state(one)) for one in files)
-    filed = ((short_session(one.session_id), "file", state, _syncs(one)) for one, state in states)
+    rows = (
+        (short_session(one.session_id), SAID[one.kind], _waiting_subject(one), settling(one))
+        for one in found
+    )
+    filed = (
+        (short_session(one.session_id), "file", _session_file_state(one), _syncs(one))
+        for one in files
+    )
     return streamed(("id", "waits", "intention", "settle it with"), chain(rows, filed))
 
 
@@ -209,8 +213,9 @@ def _confirmed(app: Request, one: View, by: str | None) -> int:
 def _waits(done: View) -> str:
     """What a person has to do, and the decisions that it is about."""
     related = [one for one in getattr(done, "related", ()) if one.needs_choice]
-    pairs = ((short_session(one.session_id), one_line(one.title)) for one in related[:NAMED_MAX])
-    named = (f"{id_} {title!r}" for id_, title in pairs)
+    named = (
+        f"{short_session(one.session_id)} {one_line(one.title)!r}" for one in related[:NAMED_MAX]
+    )
     return f"{done.to_do} ({', '.join(named)})" if related else done.to_do
 
 

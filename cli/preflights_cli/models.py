@@ -137,8 +137,11 @@ def prompts_command(name: str | None, as_json: bool) -> int:
       preflights prompts clarify > new.md
       preflights regress --prompt clarify=new.md
     """
-    leads = [(one.name, one.led) for one in WORKFLOWS.installed()]
-    used = [(k, name, prompt(led.package, id_)) for name, led in leads for k, id_ in led.prompts]
+    used = [
+        (key, workflow.name, prompt(workflow.led.package, id_))
+        for workflow in WORKFLOWS.installed()
+        for key, id_ in workflow.led.prompts
+    ]
     if name is not None:
         used = [_find_prompt(name, used)]
         if not as_json:

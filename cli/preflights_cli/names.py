@@ -58,9 +58,11 @@ class Name(click.ParamType[str]):
             with closing(program.process) as process:
                 for kind in self._kinds:
                     found |= dict(_names_of_kind(process, kind, begin))
-        named = (n for n in found if n.casefold().startswith(begin) and _WORDS.fullmatch(n))
-        texts = ((n, shortened(escaped_text(one_line(found[n])), HELP_MAX)) for n in named)
-        return [CompletionItem(_quoted(name), help=text) for name, text in texts]
+        return [
+            CompletionItem(_quoted(name), help=shortened(escaped_text(one_line(text)), HELP_MAX))
+            for name, text in found.items()
+            if name.casefold().startswith(begin) and _WORDS.fullmatch(name)
+        ]
 
 
 def _quoted(name: str) -> str:

@@ -121,9 +121,11 @@ def say_session_result(voice: Voice, session: View) -> int:
 
 def session_json(session: View) -> dict[str, object]:
     """Its versioned JSON; what is refused names the command that helps."""
-    said = ((one, _not_done_message(session, one)) for one in session.refusals)
-    refusals = tuple(replace(one, message=message) for one, message in said)
-    return replace(shown_of(session.workflow).completed(session), refusals=refusals).shape()
+    refusals = tuple(
+        replace(one, message=_not_done_message(session, one)) for one in session.refusals
+    )
+    completed = shown_of(session.workflow).completed(session)
+    return replace(completed, refusals=refusals).shape()
 
 
 def tell_asking(voice: Voice, session: View) -> None:
