@@ -251,8 +251,8 @@ def _say_replay(voice: Voice, result: Replayed) -> None:
         if result.undecided:
             voice.hint(f"Its last Input is undecided: preflights resume {id_} decides it.")
         if result.generation:
-            why = "its responses were not computed again."
-            voice.hint(f"{escaped_text(result.generation)} answered, which is not today's: {why}")
+            then = "its responses were not computed again."
+            voice.hint(f"{escaped_text(result.generation)} answered, which is not today's: {then}")
         return
     if result.fault is not None:
         fault = result.fault

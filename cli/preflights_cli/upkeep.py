@@ -224,8 +224,9 @@ def rebuild_command(names: tuple[str, ...], app: Request, voice: Voice) -> int:
     if done.reopened:
         voice.say(f"Restored {count_in_words(done.reopened, 'open call')} without a row.")
     for due in mended.owed:
-        why = "the next command in its project writes it"
-        voice.hint(f"{escaped_text(due.path)} was never written: {why}")
+        voice.hint(
+            f"{escaped_text(due.path)} was never written: the next command in its project writes it"
+        )
     if mended.unfolded:
         lists = f"`preflights {LISTING} --any-project` lists them"
         voice.warn(f"{count_in_words(mended.unfolded, 'session')} could not be folded: {lists}")

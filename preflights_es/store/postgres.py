@@ -287,8 +287,10 @@ class PostgresDatabase:
             case pg.InsufficientPrivilege() | pg.ReadOnlySqlTransaction():
                 return ReadOnlyLog(f"this role may not do that: {said}")
             case pg.LockNotAvailable():
-                why = f"{said}: wait for it or end it, then run this again"
-                return LogBusy(f"another transaction holds a lock of the log: {why}")
+                return LogBusy(
+                    f"another transaction holds a lock of the log: {said}: wait for it or end it, "
+                    "then run this again"
+                )
             case pg.QueryCanceled():
                 return StoreUnavailable(f"the log took too long: {said}: try again")
         return StoreUnavailable(f"the log at {self._where()} cannot be used: {said}")

@@ -119,8 +119,10 @@ def edited_records(request: Request) -> tuple[str, ...]:
 
 def describe_differing_record(one: DifferingRecord) -> str:
     """What is wrong, and what to do."""
-    why = f"{one.why}. Undo that edit, or accept a decision that replaces {one.row.name}"
-    return f"{escaped_text(one.path)} says something else than its session: {why}"
+    return (
+        f"{escaped_text(one.path)} says something else than its session: {one.why}. "
+        f"Undo that edit, or accept a decision that replaces {one.row.name}"
+    )
 
 
 def _read_compared_values(row: DecisionRow, content: bytes) -> Mapping[str, str]:
