@@ -164,8 +164,17 @@ class Inputs:
         return f"an agent ({about})" if about else "an agent"
 
     def named(self, by: str | None) -> Actor:
-        """The person whose word a caller passes on; else who is at work."""
-        return self.actor if by is None else self.cleaned(Actor("user", by))
+        """The person whose word a caller passes on; else who is at work.
+
+        Raises:
+            Refused: the name is empty.
+        """
+        if by is None:
+            return self.actor
+        if not (person := self.cleaned(Actor("user", by))).name:
+            message = f"by is {by!r}: name the person, or leave it out"
+            raise Refused(message, code="empty_text")
+        return person
 
     def cleaned(self, actor: Actor) -> Actor:
         """An actor as an Input names it."""

@@ -297,6 +297,14 @@ def test_an_argument_of_another_type_is_refused_and_nothing_is_recorded(log: Any
     assert len(log.sessions()) == 1
 
 
+def test_a_person_without_a_name_accepts_nothing(log: Any) -> None:
+    session = log.start("Add login", answers={"auth_strategy": "OAuth"})
+    for by in ("", " \n"):
+        with pytest.raises(Refused, match="name the person, or leave it out"):
+            log.accept(session.session_id, by=by)
+    assert log.show("last").status == "ready"
+
+
 def test_a_loop_refuses_the_same(tmp_path: Path) -> None:
     async def asked() -> None:
         async with preflights_es.open_async(tmp_path) as log:
