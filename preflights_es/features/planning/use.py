@@ -449,11 +449,21 @@ def _task(row: Row, id_: str) -> PlanTask:
 
 def _is_of(day: LocalDay, row: Row) -> bool:
     is_event = row["type"] == "event" and row["status"] == "open"
-    return is_event and row["start_time"] is not None and bool(row["date"] == day.day)
+    if not is_event or row["start_time"] is None:
+        return False
+    return bool(row["date"] == day.day) or _is_of_last_night(day, row)
+
+
+def _is_of_last_night(day: LocalDay, row: Row) -> bool:
+    """Whether an event began the day before, and ends on this one."""
+    yesterday = (date.fromisoformat(day.day) - timedelta(days=1)).isoformat()
+    if row["date"] != yesterday or not row["end_time"]:
+        return False
+    return 0 < _clock_minutes(row["end_time"]) < _clock_minutes(row["start_time"])
 
 
 def _busy_from_event_row(day: LocalDay, row: Row) -> Busy:
-    start = _clock_minutes(row["start_time"])
+    start = 0 if _is_of_last_night(day, row) else _clock_minutes(row["start_time"])
     assumed = min(start + EVENT_ASSUMED, DAY_MINUTES)
     end = _clock_minutes(row["end_time"]) if row["end_time"] else assumed
     end = end if end > start else DAY_MINUTES  # it ends on another day

@@ -52,6 +52,23 @@ def test_an_event_is_busy_until_it_ends(
     assert busy(row(1, "event", start_time=start, end_time=end)) == [taken]
 
 
+@each(
+    ("start", "end", "taken"),
+    [
+        ("22:00", "06:00", [(0, 360, False)]),
+        ("22:00", "00:00", []),
+        ("10:00", "10:00", []),
+        ("09:00", "11:00", []),
+        ("22:00", None, []),
+    ],
+)
+def test_an_event_over_midnight_is_busy_on_the_next_morning(
+    start: str, end: str | None, taken: list[tuple[int, int, bool]]
+) -> None:
+    yesterday = row(1, "event", start_time=start, end_time=end, date="2026-11-22")
+    assert busy(yesterday) == taken
+
+
 def test_an_event_is_busy_on_its_own_day_at_its_time() -> None:
     other = row(1, "event", start_time="09:00", date="2026-11-24")
     former = row(
