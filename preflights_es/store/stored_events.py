@@ -169,7 +169,9 @@ def mismatch(error: Exception) -> str:
 
 def _newer(stored: Stored, found: str) -> LogFromFuture:
     where = f"session {stored.session_id}, event {stored.version}"
-    return LogFromFuture(f"{where}: written by a newer Preflights ({found}): upgrade preflights")
+    by = f"another version of the workflow {stored.workflow}"
+    cure = "upgrade preflights, or the package that brings the workflow"
+    return LogFromFuture(f"{where}: written by {by} ({found}): {cure}")
 
 
 def _explain_unreadable_payload(

@@ -410,7 +410,9 @@ def test_an_event_of_a_newer_version_is_refused_by_name(house: Project, tmp_path
     assert house.run("answer", "last", "OAuth", program=newer).code == 3
     for command in ("show", "replay", "prompt", "accept"):
         house.call(command, "last").refused(
-            4, "event 4: written by a newer Preflights (its tag clarification.answers_given.v9"
+            4,
+            "event 4: written by another version of the workflow clarification (its tag "
+            "clarification.answers_given.v9",
         )
     (row,) = house.call("sessions", "--json").json["sessions"]
     assert row["status"] == "unknown"
