@@ -242,7 +242,7 @@ def test_the_question_is_answered_once_by_its_value_also_at_a_terminal(house: Pr
     [
         (("x=1",), "'x' is no question of this note: it takes date"),
         (("",), "'date' was given no value"),
-        (("soon",), "'date' is no day: expected fri, tomorrow or 2026-12-01"),
+        (("soon",), "'date' takes a day such as fri, tomorrow or 2026-12-01"),
         (("fri", "sat"), "takes one value: put quotes around words that belong together"),
     ],
 )

@@ -43,7 +43,7 @@ _REFUSED: Final = {
     "blank": "was given no value",
     "placeholder": "was given a placeholder, which says nothing",
     "several_values": "takes one value: put quotes around words that belong together",
-    "not_an_option": f"is no day: expected {rules.DAYS}",
+    "not_an_option": f"takes a day such as {rules.DAYS}",
 }
 _CHANGES: Final = {
     "unknown_item": "the note has no item of this number",
