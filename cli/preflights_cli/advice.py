@@ -63,8 +63,8 @@ ADVICE: Final[dict[str, str]] = {
     ),
     "person_needed": ": run it at a terminal, or let a script name the person by --by",
     "plan_missing": ": `preflights plan {name}`, then `preflights approve`",
-    "plan_not_approved": ": read it with `preflights artifacts show {id}`, then "
-    "`preflights approve {id}`",
+    "plan_not_approved": ": read it with `preflights artifacts show {name}`, then "
+    "`preflights approve {name}`",
     "plan_not_locked": ": `preflights lock tests` locks it",
     "projection_damaged": ": `preflights admin projections rebuild {name}` rebuilds it from the "
     "log",

@@ -237,6 +237,8 @@ def late_projections(names: Iterable[str]) -> tuple[ProjectedRows, ...]:
     """The same, each imported once it folds a session: few commands fold one."""
     return tuple(
         ProjectedRows(name=name, version=VERSIONS[name], rows=partial(_rows_by_name, name))
+        if name in VERSIONS
+        else import_projections((name,))[0]
         for name in names
     )
 

@@ -54,7 +54,12 @@ from preflights_es.words.workflow import Workflow
 if TYPE_CHECKING:
     from preflights_es.history.transfer import Transfer
     from preflights_es.history.verification import SideTableCheck
-    from preflights_es.projections.projection import Projection, ProjectionReader, Read
+    from preflights_es.projections.projection import (
+        ProjectedRows,
+        Projection,
+        ProjectionReader,
+        Read,
+    )
     from preflights_es.records.documents import Documents
     from preflights_es.records.record_list import Records
     from preflights_es.records.record_names import TitleStatement
@@ -75,11 +80,9 @@ def _read_title_statement(title: str) -> TitleStatement:
 
 def projector(log: SqlFollowing) -> Projector:
     """What keeps the projections of a log."""
-    from preflights_es.projections.projection import late_projections
     from preflights_es.runtime.projector import Projector
-    from preflights_es.store.frozen import PROJECTED
 
-    return Projector(log, late_projections(PROJECTED), build_projection_reader())
+    return Projector(log, projected_rows(), build_projection_reader())
 
 
 def projected() -> list[str]:
@@ -87,6 +90,14 @@ def projected() -> list[str]:
     from preflights_es.store.frozen import PROJECTED
 
     return [*PROJECTED.values()]
+
+
+def projected_rows() -> tuple[ProjectedRows, ...]:
+    """All that are kept, each loaded once it folds a session."""
+    from preflights_es.projections.projection import late_projections
+    from preflights_es.store.frozen import PROJECTED
+
+    return late_projections(PROJECTED)
 
 
 def projections() -> tuple[Projection, ...]:
@@ -390,10 +401,10 @@ class Process:
     def side_table_check(self) -> SideTableCheck:
         """Compares sessions with the tables beside their chains."""
         from preflights_es.history.verification import SideTableCheck
-        from preflights_es.projections.projection import VERSIONS
         from preflights_es.store.audit_evidence import SqlAuditing
 
-        return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, VERSIONS)
+        versions = {one.name: one.version for one in projected_rows()}
+        return SideTableCheck(self.runner, SqlAuditing(self.store), self._read, versions)
 
     def history(self, session_id: str) -> Read:
         """A session with all of its events, and how it stood after each.

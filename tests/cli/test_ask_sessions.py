@@ -72,7 +72,7 @@ def test_a_question_back_is_a_menu_at_a_terminal(house: Project) -> None:
         assert t.code() == 0
     with terminal(house, "ask", "what?") as t:
         told = t.expect(ASKED)
-        assert "mean? There are:\n  1. average age of decisions in force\n" in told
+        assert "mean? There are:\n  1. abandoned" in told
         assert told.count("average age") == 1, "what a menu names stands in it alone"
         assert "28. tokens" in told
         t.type("28")
@@ -157,7 +157,7 @@ def test_an_imported_question_goes_on_and_an_erased_one_is_gone(house: Project) 
     done = house.call("admin", "erase", found["session_id"], "--yes")
     assert done.code == 0, done.err
     assert b"Quimby" not in house.recorded()
-    assert house.call("ask", "--follow-up", "tokens").code == 1
+    assert "AS tokens" in house.call("ask", "--follow-up", "tokens").out, "of the one before it"
     done = house.call("ask", "--session", found["session_id"], "--run")
     assert (done.code, "was erased: there is no query to run" in done.err) == (1, True)
     assert house.call("ask", "tokens", "--run").code == 0

@@ -417,7 +417,7 @@ def plan_missing(message: str, rows: Iterable[PlanRow], type_: str) -> Refused:
     """That no plan of a type is in force, with the newest that waits for a person, if one does."""
     of_type = (row.planned for row in rows if row.planned.type == type_)
     if waiting := [one for one in of_type if one.standing in OPEN]:
-        return Refused(message, code="plan_not_approved", id=short_id(waiting[-1].id))
+        return Refused(message, code="plan_not_approved", name=short_id(waiting[-1].id))
     name = next(one.command for one in PASSES.values() if one.writes == type_)
     return Refused(message, code="plan_missing", type=type_, name=name)
 
