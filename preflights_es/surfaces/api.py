@@ -22,7 +22,7 @@ import msgspec
 from msgspec import UNSET
 from msgspec.structs import replace
 
-from preflights_es.kernel.errors import Refused
+from preflights_es.kernel.errors import Refused, SettingsError
 from preflights_es.kernel.events import Actor, ActorKind
 from preflights_es.kernel.ports import Access
 from preflights_es.kernel.text import escaped_text, shortened
@@ -441,6 +441,9 @@ class Preflights:
         Args:
             since, until: the time of the calls, in microseconds since 1970 UTC.
             any_project: of every project in this log.
+
+        Raises:
+            Refused: `by` names something else.
         """
         from preflights_es.use.usage import usage
 
@@ -454,7 +457,7 @@ class Preflights:
         return b"".join(export_session_lines(self.request(), session))
 
     def close(self) -> None:
-        """Give the log back; nothing can be called then."""
+        """Give the log back; call nothing after it."""
         self.process.close()
 
     def __enter__(self) -> Self:
@@ -508,12 +511,15 @@ def open(  # noqa: A001  as `gzip.open`: it is called by the package's name
         creates: whether a log that is not there is made.
 
     Raises:
-        SettingsError: a settings file or variable is wrong.
+        SettingsError: there is no such folder, or a settings file or variable is wrong.
     """
     from preflights_es.settings.load import Options
 
+    where = Path(folder).expanduser().absolute()
+    if not where.is_dir():
+        raise SettingsError(f"there is no folder {str(where)!r}: name that of a project")
     opened = bootstrap.opened_process(
-        Path(folder).expanduser().absolute(),
+        where,
         database=database,
         options=Options(provider=provider, model=model),
         access=Access.CREATE if creates else Access.WRITE,

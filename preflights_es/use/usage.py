@@ -7,7 +7,7 @@ from datetime import UTC, datetime, time
 from decimal import Decimal
 from typing import Any, Final
 
-from preflights_es.kernel.errors import WorkflowMissing
+from preflights_es.kernel.errors import Refused, WorkflowMissing
 from preflights_es.kernel.ids import EPOCH, iso_or_none
 from preflights_es.projections.usage import (
     BY,
@@ -56,7 +56,13 @@ def usage(
     Args:
         by: of `provider`, `model` and `prompt`; all three where it is empty.
         since, until: the time of the calls, in microseconds since 1970 UTC; None has no end.
+
+    Raises:
+        Refused: `by` names something else.
     """
+    if others := sorted(set(by).difference(BY)):
+        message = f"by is {others[0]!r}, expected {', '.join(BY[:-1])} or {BY[-1]}"
+        raise Refused(message, code="wrong_type", argument="by")
     process = request.process
     project = None if any_project else process.project
     names = tuple(name for name in BY if name in by) or BY

@@ -13,7 +13,7 @@ from typing import Any, Final
 import pytest
 
 import preflights_es
-from preflights_es.kernel.errors import Refused, UnknownSession, WorkflowMissing
+from preflights_es.kernel.errors import Refused, SettingsError, UnknownSession, WorkflowMissing
 from preflights_es.use import sessions
 from preflights_es.use.use_cases import NewSession
 from preflights_es.words.workflow import View
@@ -116,6 +116,8 @@ def test_the_calls_of_a_provider_are_summed_up(tmp_path: Path) -> None:
         assert (by_provider.provider, by_provider.model) == ("sim", None)
         assert by_provider.calls >= 1
         assert log.usage(since=2**62).usage == ()
+        with pytest.raises(Refused, match="by is 'day', expected provider, model or prompt"):
+            log.usage("day")  # type: ignore[arg-type]  # what a program may say
         many = preflights_es.AsyncPreflights(log)
         assert asyncio.run(many.usage("provider")).usage == (by_provider,)
         assert len(asyncio.run(many.trail("last"))) == log.show("last").version
@@ -295,6 +297,11 @@ def test_an_argument_of_another_type_is_refused_and_nothing_is_recorded(log: Any
         assert refused.value.code == "wrong_type", name
     assert log.show(before.session_id) == log.show("last")
     assert len(log.sessions()) == 1
+
+
+def test_a_folder_that_is_not_there_has_no_log(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match=r"there is no folder '.*shpo': name that of a project"):
+        preflights_es.open(tmp_path / "shpo")
 
 
 def test_a_person_without_a_name_accepts_nothing(log: Any) -> None:
