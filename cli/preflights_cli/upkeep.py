@@ -356,7 +356,9 @@ def _say_quotes(voice: Voice, quotes: Quotes, going: Sequence[Doomed]) -> None:
 
 def _say_left(voice: Voice, done: Erased) -> None:
     if left := dict.fromkeys(quote.session_id for quote in done.quotes if quote.stays):
-        voice.say(f"Not erased, though it quotes: {', '.join(map(short_session, left))}.")
+        named = [short_session(one) for one in left]
+        voice.say(f"Not erased, though it quotes: {', '.join(named)}.")
+        voice.hint(f"Erase it with: preflights admin erase {' '.join(named)}")
     if paths := [path for one in done.sessions for path in one.documents]:
         names = ", ".join(map(escaped_text, paths))
         voice.say(f"Delete yourself: {names}; git keeps what was committed.")

@@ -238,6 +238,7 @@ def test_documents_of_sessions_that_quote_are_named(
     assert f"Edit yourself, since they name it: {newer}.\n" in done.out
     assert (house.folder / newer).exists()
     assert f"Not erased, though it quotes: {new[-8:]}.\n" in done.out
+    assert f"Erase it with: preflights admin erase {new[-8:]}\n" in done.out
     assert (house.call("admin", "renumber").code, house.call("replay", new).code) == (0, 0)
 
 
