@@ -158,7 +158,7 @@ def test_busy_intervals_and_the_end_of_the_day_are_kept(house: Project, tasks: l
         (("--from", "9"), "found '9', expected a time such as 13:00"),
         (("--until", "18:60"), "found '18:60', expected a time such as 13:00"),
         (("--from", "18:00", "--until", "09:00"), "expected an end after the beginning"),
-        (("--until", "00:00"), " to 00:00, expected an end after the beginning"),
+        (("--until", "00:00"), " to 00:00, expected an end after the beginning: say both"),
         (("--from", "18:00"), "found 18:00 to 18:00, expected an end after the beginning"),
     ],
 )

@@ -319,6 +319,8 @@ def window(day: LocalDay, wanted: WantedDay, until: str, kept: Window | None = N
     if (wanted.start, wanted.end) != (None, None) and end <= start:
         said = (wanted.start or _clock_words(day, start), wanted.end or _clock_words(day, end))
         message = f"found {' to '.join(said)}, expected an end after the beginning"
+        if None in (wanted.start, wanted.end):
+            message += ": say both"
         raise Refused(message, code="no_interval")
     busy = tuple(_interval(day, typed) for typed in wanted.busy)
     return Window(start, end, wanted.minutes or kept.minutes, busy or kept.busy)
