@@ -39,6 +39,8 @@ def accept_proposal(request: Request, new: NewAcceptance) -> View:
     handle, expect = begin_acceptance(request, new.session, new.expect)
     cls = handle.workflow.asked.acknowledges or Input
     own = Acceptances.of(request)
+    if "proposed" not in handle.workflow.shown.statuses and not new.elicited:
+        own.refuse_unless_person(new.by, f"accept a {handle.workflow.name} session")
     how: dict[str, Any] = {"by": new.by, "expect": expect, "relays": new.elicited}
     step = own.acknowledged(handle.session_id, cls, {}, **how)
     notice_agent(request, step)
@@ -187,6 +189,18 @@ class Acceptances(Sessions):
         if by is not None and self._actor.kind == "agent" and len(self._speakers(by)) == 1:
             message = f"{self._inputs.agent} cannot accept for {by!r}: a person accepts"
             raise Refused(message, code="agent_cannot_accept", session=session)
+
+    def refuse_unless_person(self, by: str | None, what: str) -> None:
+        """Refuse an agent, and a script that passes no person's word on.
+
+        Raises:
+            Refused: no person does it.
+        """
+        self.refuse_agent(what)
+        if self._actor.kind == "script" and by is None:
+            name = f" ({self._actor.name})" if self._actor.name else ""
+            message = f"a script{name} cannot {what}, only a person can"
+            raise Refused(message, code="person_needed")
 
     def _acknowledgement(
         self, handle: Handle, cls: type[Input], said: Mapping[str, Any], actor: Actor, input_id: str

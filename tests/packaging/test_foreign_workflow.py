@@ -188,6 +188,8 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
     assert "ready" in house.out("sessions", "--status", "ready")
     _, refused = house.call("accept", "last", "--as-task", code=2)
     assert "--as-task is about a clarification: leave it out" in refused
+    _, refused = house.call("accept", "last", code=1)
+    assert "cannot accept a retro session, only a person can" in refused
     accept = ("accept", "last", "--by", "Ada", "--key", "k0", "--json")
     accepted, again = (json.loads(house.out(*accept)) for _ in range(2))
     assert accepted["status"] == again["status"] == "accepted"

@@ -220,7 +220,7 @@ def reject(request: Request, typed: str, reason: str, *, by: str | None = None) 
         Refused: there is none, it is no draft, or no person rejects it.
     """
     own = Approvals(request)
-    own.refuse_unless_person(by, "reject")
+    own.refuse_unless_person(by, "reject an artifact")
     handle = request.sessions.load(plan_named(request, typed))
     return finish_due_documents(request, own.rejected(handle, reason, by))
 
@@ -254,19 +254,7 @@ class Approvals(Acceptances):
     def refuse_relaying(self, by: str | None, session: str = "SESSION") -> None:  # noqa: ARG002  of any
         """An agent passes no approval on: the log could not show whether there was one."""
         if by is not None:
-            self.refuse_unless_person(by, "approve")
-
-    def refuse_unless_person(self, by: str | None, what: str) -> None:
-        """Refuse an agent, and a script that passes no person's word on.
-
-        Raises:
-            Refused: no person does it.
-        """
-        self.refuse_agent(f"{what} an artifact")
-        if self._actor.kind == "script" and by is None:
-            name = f" ({self._actor.name})" if self._actor.name else ""
-            message = f"a script{name} cannot {what} an artifact, only a person can"
-            raise Refused(message, code="person_needed")
+            self.refuse_unless_person(by, "approve an artifact")
 
     def rejected(self, handle: Handle, reason: str, by: str | None) -> Step:
         """Reject the draft of a session."""
@@ -389,7 +377,7 @@ def lock_tests(request: Request, typed: str | None = None, *, by: str | None = N
         Refused: no such TestPlan is approved, or no person locks it.
     """
     own = Locks(request)
-    own.refuse_unless_person(by, "lock")
+    own.refuse_unless_person(by, "lock an artifact")
     session_id = plan_named(request, typed) if typed else _approved(request)
     handle, expect = begin_acceptance(request, session_id, None)
     step = own.acknowledged(handle.session_id, PlanLocked, {}, by=by, expect=expect)
