@@ -194,7 +194,7 @@ def test_it_is_recorded_answered_shown_replayed_exported_and_erased(
     accepted, again = (json.loads(house.out(*accept)) for _ in range(2))
     assert accepted["status"] == again["status"] == "accepted"
     (task,) = (house.folder / "docs" / "tasks").glob("*.md")
-    assert "* Action: **Freeze on Thursday**" in task.read_text()
+    assert "* Action: **Freeze on Thursday** (answered by a script, in" in task.read_text()
     assert "is as it should be" in house.out("admin", "render", "last", "--check")
     assert "identical: 11 events" in house.out("replay", "last")
     assert "identical" in house.out("replay", "last", "--drift")
