@@ -399,10 +399,13 @@ class Erasure(Sessions):
         stored = verify_session_events(self._archive, head)
         if erased_before(stored):
             raise ErasedSession(session_id)
-        workflow = self._runner.workflows.get(head.workflow)
-        accepts = workflow and workflow.asked.acknowledges
+        what = f"erase session {short_session(session_id)}"
+        if (workflow := self._runner.workflows.get(head.workflow)) is None:
+            self.refuse_agent(f"{what}, whose workflow is not known here")
+            return head, stored
+        accepts = workflow.asked.acknowledges
         if any(accepts and (e.type, e.actor_kind) == (accepts.tag, "user") for e in stored):
-            self.refuse_agent(f"erase session {short_session(session_id)}, which a person accepted")
+            self.refuse_agent(f"{what}, which a person accepted")
         return head, stored
 
     def _by_uid(self) -> PathsByUid:

@@ -302,7 +302,10 @@ def test_without_its_package_it_is_listed_verified_exported_and_erased(
         house.call("admin", "import", str(file), code=5)
         for command in ("usage", "decisions", "admin projections rebuild"):
             house.call(*command.split())
-        house.call("admin", "erase", others[0], "--yes")
+        erase = ("admin", "erase", others[0], "--yes")
+        _, refused = house.call(*erase, "--as", "agent:bot", code=1)
+        assert "whose workflow is not known here, only a person can" in refused
+        house.call(*erase)
         assert "erased" in house.out("log", others[0])
         house.call("audit", "verify")
     finally:
