@@ -39,7 +39,8 @@ def accept_proposal(request: Request, new: NewAcceptance) -> View:
     handle, expect = begin_acceptance(request, new.session, new.expect)
     cls = handle.workflow.asked.acknowledges or Input
     own = Acceptances.of(request)
-    if "proposed" not in handle.workflow.shown.statuses and not new.elicited:
+    proposes = cls is Input or "proposed" in handle.workflow.shown.statuses
+    if not proposes and not new.elicited:
         own.refuse_unless_person(new.by, f"accept a {handle.workflow.name} session")
     how: dict[str, Any] = {"by": new.by, "expect": expect, "relays": new.elicited}
     step = own.acknowledged(handle.session_id, cls, {}, **how)
