@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -48,6 +49,9 @@ def served(shop: Project) -> Iterator[Server]:
     """A server that ends soon, also while pages follow a session."""
     program = opened_process(shop.folder, terminal=True, access=Access.WRITE)
     with closing(program.process), bound(0) as listening:
+        assert listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY), (
+            "no page waits in pieces"
+        )
         port = listening.getsockname()[1]
         server = serving(Site(program.request(), KEYS, port))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]})
