@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any, ClassVar, Final
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from preflights_es.kernel.errors import ArtifactOutside, RecordWithoutSession, Refused
 from preflights_es.kernel.text import escaped_text, late_pattern
@@ -329,14 +329,18 @@ def _foreign_row_fields(
     by = one.superseded_by.text if one.superseded_by else ""
     lies = is_there or (lambda entry: os.path.lexists(root / entry))
     return {
-        **{name: getattr(one, name) for name in _TOLD},
-        **asdict(one.said),
+        "path": one.path,
+        "number": one.number,
+        "title": one.title,
         "status": "superseded" if later else one.status,
+        "status_text": one.status_text,
         "superseded_by": later.path if later else by,
         "is_one_sided": later is not None,
+        "date": one.date,
+        "tool": one.tool,
+        "category": one.said.category,
+        "value": one.said.value,
+        "scope": one.said.scope,
         "paths": tuple(entry for entry in one.applies_to if _is_path(lies, entry)),
+        "chosen": one.chosen,
     }
-
-
-_TOLD: Final = ("path", "number", "title", "status_text", "date", "tool", "chosen")
-"""What a row says as the record does, under the same name."""

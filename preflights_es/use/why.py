@@ -266,10 +266,15 @@ class _Tracing(NamedTuple):
         read, begun = self.read, _context_behind_version(self.read, 1)
         return Why(
             session_id=read.head.session_id,
-            **{name: getattr(decided, name) for name in _OF_PATCH},
-            **{name: getattr(origin, name) for name in _OF_ORIGIN},
+            uid=decided.uid,
+            standing=decided.standing,
+            category=decided.category,
+            field=origin.field,
+            value=origin.value,
+            source=origin.source,
             by=Who.said(origin),
             at=iso(origin.at),
+            version=origin.version,
             keyword=_context_behind_version(read, origin.version).keyword,
             intention=_intention(read, begun.intention or decided.title),
             task=item_id(begun.item.source.session_id, begun.item.number) if begun.item else None,
@@ -280,6 +285,8 @@ class _Tracing(NamedTuple):
             acknowledged=self._acknowledged(decided),
             imported=self.came,
             supersedes=list_superseded(decided),
+            superseded_by=decided.superseded_by,
+            kept=decided.kept,
             read=_sources(read),
             **msgspec.structs.asdict(decided.rationale),
         )
@@ -314,12 +321,22 @@ class _Tracing(NamedTuple):
         inputs = [(version, event) for version, event in before if isinstance(event, Input)]
         return WhyArtifact(
             session_id=read.head.session_id,
-            **{name: getattr(one, name) for name in _OF_PLAN},
+            id=one.id,
+            type=one.type,
+            subject=one.subject,
+            standing=one.standing,
+            version=one.version,
             created_at=iso(one.created_at),
+            created_by=one.created_by,
             begun=WhyInput(version=1, by=Who.of(first.actor), at=iso(first.at)),
+            files=one.files,
+            records=one.records,
             answers=tuple(answer_of(e, version) for version, e in inputs if isinstance(e, Answers)),
             response=response_of(read, inputs[-1][0]),
             standings=tuple(self._standings(one)),
+            reason=one.reason,
+            superseded_by=one.superseded_by,
+            path=one.path,
             imported=self.came,
         )
 
@@ -344,14 +361,6 @@ class _Tracing(NamedTuple):
                     standing=now,
                 )
             before = now
-
-
-_OF_PATCH: Final = ("uid", "standing", "category", "superseded_by", "kept")
-_OF_ORIGIN: Final = ("field", "value", "source", "version")
-_OF_PLAN: Final = """
-    id type subject standing version created_by files records reason superseded_by path
-    """.split()  # noqa: SIM905  a table
-"""What is told of each as the session has it, under the same name."""
 
 
 def _origin_event(read: Read, version: int | None) -> Event | None:

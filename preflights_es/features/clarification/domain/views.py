@@ -182,10 +182,13 @@ class RelatedDecision(Value, frozen=True, kw_only=True):
     @classmethod
     def of(cls, one: OlderDecision) -> RelatedDecision:
         """As it was found."""
-        named = ("uid", "session_id", "number", "title")
+        old = one.related
         return cls(
-            **{name: getattr(one.related, name) for name in named},
+            uid=old.uid,
+            session_id=old.session_id,
             date=iso(one.accepted_at).partition("T")[0],
+            number=old.number,
+            title=old.title,
             category=one.category,
             values=one.fields,
             evolution=one.evolution,

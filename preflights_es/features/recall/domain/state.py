@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Final
 
 import msgspec
 from msgspec.structs import replace
@@ -188,16 +187,18 @@ def _collect_decision_links(results: Iterable[FoundDecision]) -> Iterator[Decisi
 
 def _as_remembered(one: FoundDecision) -> Remembered:
     return Remembered(
-        **{name: getattr(one, name) for name in _TOLD},
+        uid=one.uid,
         session_id=one.source.session_id,
+        title=one.title,
         status=one.standing,
         date=iso(one.accepted_at),
+        number=one.number,
+        category=one.category,
+        fields=one.fields,
+        words=one.words,
+        score=one.score,
         line=one.line or "",
     )
-
-
-_TOLD: Final = ("uid", "title", "number", "category", "fields", "words", "score")
-"""What is shown of a decision as it was found, under the same name."""
 
 
 def recall_reached(state: RecallState) -> Reached:
